@@ -1,0 +1,186 @@
+import { ConfigError } from './errors.ts';
+
+/*
+ * Everything that the environment decides, read and checked once, at cold start. A missing or malformed setting stops
+ * the function there, with the variable's name and an example.
+ */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface RecordConfig {
+  stage: string;
+  table: string;
+  /** Only away from AWS. */
+  endpoint?: string;
+}
+
+export interface RedisConfig {
+  url: string;
+  token: string;
+}
+
+export interface WakeConfig {
+  /** The function that a submit wakes. */
+  drainFunction: string;
+  /** Only away from AWS. */
+  endpoint?: string;
+}
+
+export interface SumeConfig {
+  /** Scheme, host and port. */
+  origin: string;
+  /** What stands before `/v1`, without a slash at its end; usually empty. */
+  basePath: string;
+  apiKey: string;
+  timeoutMs: number;
+}
+
+export interface LeaseConfig {
+  leaseMs: number;
+  tickMs: number;
+}
+
+export interface DrainConfig extends LeaseConfig {
+  windowMs: number;
+  concurrency: number;
+}
+
+/** One bearer token's digest and whose it is. */
+export interface TokenEntry {
+  owner: string;
+  /** SHA-256 of the token, lower-case hex. */
+  sha256: string;
+}
+
+/** Environment variable → name of its SSM parameter under SECRETS_PREFIX, for those that are secrets. */
+export const secretParameters = {
+  UPSTASH_REDIS_REST_URL: 'upstash-redis-rest-url',
+  UPSTASH_REDIS_REST_TOKEN: 'upstash-redis-rest-token',
+  SUME_API_KEY: 'sume-api-key',
+  API_TOKENS: 'api-tokens',
+} as const;
+export type SecretName = keyof typeof secretParameters;
+
+/* Each of these throws a ConfigError naming the first variable that is wrong. Secrets are expected to be filled in. */
+
+export function readRecordConfig(environment: Environment): RecordConfig {
+  const stage = environment.STAGE ?? 'dev';
+  if (!/^[a-z][a-z0-9-]{0,30}$/.test(stage)) {
+    throw new ConfigError(`STAGE is "${stage}"; expected a lower-case name such as dev or prod.`);
+  }
+  const table = environment.TABLE_NAME ?? `pollkeeper-${stage}`;
+  if (!/^[\w.-]{3,255}$/.test(table)) {
+    throw new ConfigError(`TABLE_NAME is "${table}"; expected a DynamoDB table name such as pollkeeper-dev.`);
+  }
+  return { stage, table, ...optionalEndpoint(environment, 'DYNAMODB_ENDPOINT') };
+}
+
+export function readRedisConfig(environment: Environment): RedisConfig {
+  return {
+    url: address(url(environment, 'UPSTASH_REDIS_REST_URL')),
+    token: secret(environment, 'UPSTASH_REDIS_REST_TOKEN', 'AXj…Q'),
+  };
+}
+
+export function readWakeConfig(environment: Environment): WakeConfig {
+  const { stage } = readRecordConfig(environment);
+  const drainFunction = environment.DRAIN_FUNCTION_NAME ?? `pollkeeper-${stage}-drain`;
+  return { drainFunction, ...optionalEndpoint(environment, 'LAMBDA_ENDPOINT') };
+}
+
+export function readSumeConfig(environment: Environment): SumeConfig {
+  const base = url(environment, 'SUME_API_BASE_URL', 'https://api.sume.com');
+  return {
+    origin: base.origin,
+    basePath: base.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    apiKey: secret(environment, 'SUME_API_KEY', 'sk_live_…'),
+    timeoutMs: integer(environment, 'PROVIDER_TIMEOUT_MS', 15_000, 100, 30_000),
+  };
+}
+
+export function readLeaseConfig(environment: Environment): LeaseConfig {
+  const tickMs = integer(environment, 'TICK_MS', 1_000, 100, 10_000);
+  const leaseMs = integer(environment, 'LEASE_MS', 10_000, 1_000, 300_000);
+  if (leaseMs < 4 * tickMs) {
+    throw new ConfigError(
+      `LEASE_MS (${leaseMs}) must be at least 4 × TICK_MS (${tickMs}): leases are renewed once a tick.`,
+    );
+  }
+  return { leaseMs, tickMs };
+}
+
+export function readDrainConfig(environment: Environment): DrainConfig {
+  return {
+    ...readLeaseConfig(environment),
+    windowMs: integer(environment, 'DRAIN_WINDOW_MS', 65_000, 1_000, 840_000),
+    concurrency: integer(environment, 'DRAIN_CONCURRENCY', 100, 1, 1_000),
+  };
+}
+
+/** The digests of the tokens that the API takes. Throws a ConfigError. */
+export function readTokens(environment: Environment): TokenEntry[] {
+  const example = '[{"owner":"acme","sha256":"<64 hex digits of the token\'s SHA-256>"}]';
+  const wrong = (what: string) => new ConfigError(`API_TOKENS ${what}; expected ${example}`);
+  const text = environment.API_TOKENS;
+  if (text === undefined || text === '') throw wrong('is missing');
+  let entries: unknown;
+  try {
+    entries = JSON.parse(text);
+  } catch {
+    throw wrong('is not JSON');
+  }
+  if (!Array.isArray(entries)) throw wrong('is not a list');
+  return entries.map((entry: unknown, index) => {
+    const { owner, sha256 } = (entry ?? {}) as Record<string, unknown>;
+    if (typeof owner !== 'string' || !/^[\w.-]{1,64}$/.test(owner))
+      throw wrong(`entry ${index + 1} has no valid owner (1 to 64 of A-Z a-z 0-9 _ . -)`);
+    if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256))
+      throw wrong(`entry ${index + 1} has no valid sha256`);
+    return { owner, sha256: sha256.toLowerCase() };
+  });
+}
+
+function secret(environment: Environment, name: SecretName, example: string): string {
+  const value = environment[name]?.trim();
+  if (value === undefined || value === '') {
+    throw new ConfigError(
+      `${name} is missing; set it (for example ${example}), or SECRETS_PREFIX and the parameter ${secretParameters[name]}.`,
+    );
+  }
+  // The value itself never goes into a message.
+  if (!/^[\x21-\x7e]+$/.test(value))
+    throw new ConfigError(`${name} has characters that can't be in a header; expected one like ${example}.`);
+  return value;
+}
+
+function url(environment: Environment, name: string, fallback?: string): URL {
+  const example = fallback ?? 'https://example-12345.upstash.io';
+  const value = environment[name] ?? fallback;
+  if (value === undefined || value === '')
+    throw new ConfigError(`${name} is missing; expected a URL such as ${example}`);
+  const parsed = URL.canParse(value) ? new URL(value) : null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    throw new ConfigError(`${name} is not an http(s) URL; expected one such as ${example}`);
+  }
+  return parsed;
+}
+
+function optionalEndpoint(environment: Environment, name: string): { endpoint?: string } {
+  const value = environment[name];
+  return value === undefined || value === '' ? {} : { endpoint: address(url(environment, name)) };
+}
+
+function address(parsed: URL): string {
+  return parsed.href.replace(/\/+$/, '');
+}
+
+function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {
+  const text = environment[name];
+  if (text === undefined || text === '') return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) {
+    throw new ConfigError(
+      `${name} is "${text}"; expected a whole number from ${min} to ${max}, for example ${fallback}.`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,186 @@
+import {
+  beforeDeadline,
+  deniedDelayMs,
+  nextOverdueReadMs,
+  overdueGraceMs,
+  overdueReadsMs,
+  pollDelayMs,
+  retryAfterDelayMs,
+  troubleDelayMs,
+} from './due.ts';
+import { enter, type Fault, type Job, type JobState } from './job.ts';
+import type { Outcome } from './outcome.ts';
+
+/*
+ * The whole policy of the product in one pure function: (job, outcome, now, random) → decision.
+ * Only a provider's verdict or our own deadline changes a state. A failed call moves the due time and nothing else.
+ */
+
+/** `keep`: nothing to write. `change`: write, then due again. `end`: write, then out of the due set. */
+export type Decision =
+  | { kind: 'keep'; dueAtMs: number }
+  | { kind: 'change'; job: Job; dueAtMs: number }
+  | { kind: 'end'; job: Job };
+
+/** 404s needed, and over how long, before a job counts as lost. One between two good reads is nothing. */
+export const missingReadsMin = 5;
+export const missingForMinMs = 600_000;
+/** Reads that may say completed while the result cannot be had. */
+export const resultReadsMax = 5;
+
+/** What follows from an outcome. `nowMs` is on the due set's clock; `random` in [0, 1) spreads what has no exact time. */
+export function decide(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
+  switch (outcome.kind) {
+    case 'accepted':
+      return accept(job, outcome, nowMs, random);
+    case 'refused':
+      return end(withFault(job, outcome.fault, nowMs), 'rejected', nowMs, outcome.fault.code);
+    case 'no_slot':
+      return noSlot(job, outcome, nowMs, random);
+    case 'running':
+      return run(job, outcome, nowMs, random);
+    case 'completed':
+      return complete(job, outcome, nowMs, random);
+    case 'ended': {
+      const heard = { ...recovered(job), providerStatus: outcome.word, ...only('usage', outcome.usage) };
+      const faulty = outcome.fault === undefined ? heard : withFault(heard, outcome.fault, nowMs);
+      return end(faulty, outcome.as, nowMs, outcome.word);
+    }
+    case 'missing':
+      return miss(job, outcome.fault, nowMs, random);
+    case 'throttled':
+      return postpone(job, job, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
+    case 'denied': {
+      const known = job.lastFault?.code === outcome.fault.code;
+      const seen = known ? job : withFault(job, outcome.fault, nowMs);
+      return postpone(job, seen, nowMs + spread(deniedDelayMs, random), nowMs);
+    }
+    case 'trouble':
+      return trouble(job, outcome, nowMs, random);
+  }
+}
+
+type Of<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
+
+function accept(job: Job, outcome: Of<'accepted'>, nowMs: number, random: number): Decision {
+  const sent: Job = {
+    ...recovered(job),
+    providerJobId: outcome.providerJobId,
+    submittedAtMs: nowMs,
+    ...only('providerStatus', outcome.word),
+    ...only('usage', outcome.usage),
+  };
+  const next = enter(sent, outcome.phase, nowMs, outcome.word);
+  return pastDeadline(next, nowMs) ?? changed(next, nowMs + pollDelayMs(outcome.hintMs, random), nowMs);
+}
+
+function noSlot(job: Job, outcome: Of<'no_slot'>, nowMs: number, random: number): Decision {
+  const faulty = withFault(job, outcome.fault, nowMs);
+  const back = job.state === 'waiting' ? faulty : enter(faulty, 'waiting', nowMs, outcome.fault.code);
+  return pastDeadline(back, nowMs) ?? changed(back, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
+}
+
+function run(job: Job, outcome: Of<'running'>, nowMs: number, random: number): Decision {
+  const dueAtMs = nowMs + pollDelayMs(outcome.hintMs, random);
+  const heard: Job = { ...recovered(job), ...only('providerStatus', outcome.word), ...only('usage', outcome.usage) };
+  if (job.state === 'overdue') return stillOverdue(job, heard, nowMs);
+  const late = pastDeadline(heard, nowMs);
+  if (late !== null) return late;
+  if (job.state !== outcome.phase) return changed(enter(heard, outcome.phase, nowMs, outcome.word), dueAtMs, nowMs);
+  if (tellsNothingNew(job, outcome)) return { kind: 'keep', dueAtMs: beforeDeadline(dueAtMs, job.deadlineAtMs, nowMs) };
+  return changed({ ...heard, updatedAtMs: nowMs }, dueAtMs, nowMs);
+}
+
+/** A read that found what the record already says is not worth a write. */
+function tellsNothingNew(job: Job, outcome: Of<'running'>): boolean {
+  const sameWord = outcome.word === undefined || outcome.word === (job.providerStatus ?? job.state);
+  return sameWord && job.failuresInRow === 0 && job.missingReads === 0 && job.resultReads === 0;
+}
+
+function complete(job: Job, outcome: Of<'completed'>, nowMs: number, random: number): Decision {
+  const heard: Job = { ...recovered(job), providerStatus: outcome.word, ...only('usage', outcome.usage) };
+  if (outcome.result !== null) return end({ ...heard, result: outcome.result }, 'completed', nowMs, outcome.word);
+  const fault: Fault = { code: 'result_missing', message: 'The provider says completed but gave no result.' };
+  const resultReads = job.resultReads + 1;
+  const faulty = withFault({ ...heard, resultReads }, fault, nowMs);
+  if (resultReads >= resultReadsMax) return end(faulty, 'failed', nowMs, fault.code);
+  return { kind: 'change', job: faulty, dueAtMs: nowMs + troubleDelayMs(resultReads, random) };
+}
+
+function miss(job: Job, fault: Fault, nowMs: number, random: number): Decision {
+  const missingSinceMs = job.missingSinceMs ?? nowMs;
+  const missed: Job = { ...withFault(job, fault, nowMs), missingReads: job.missingReads + 1, missingSinceMs };
+  const confirmed = missed.missingReads >= missingReadsMin && nowMs - missingSinceMs >= missingForMinMs;
+  if (confirmed) return end(missed, 'lost', nowMs, fault.code);
+  return postpone(job, missed, nowMs + troubleDelayMs(missed.missingReads, random), nowMs);
+}
+
+function trouble(job: Job, outcome: Of<'trouble'>, nowMs: number, random: number): Decision {
+  const faulty = withFault({ ...job, failuresInRow: job.failuresInRow + 1 }, outcome.fault, nowMs);
+  const delay = Math.max(troubleDelayMs(faulty.failuresInRow, random), outcome.retryAfterMs ?? 0);
+  return postpone(job, faulty, nowMs + delay, nowMs);
+}
+
+/** Due later for a reason that is not the render's. The deadline still counts: a fault does not stop our own clock. */
+function postpone(before: Job, after: Job, dueAtMs: number, nowMs: number): Decision {
+  if (after.state === 'overdue' || after.state === 'submitting') {
+    const lastReadAtMs = after.deadlineAtMs + (overdueReadsMs.at(-1) ?? 0);
+    if (nowMs >= lastReadAtMs + overdueGraceMs) return end(after, 'given_up', nowMs, after.lastFault?.code);
+    return after === before ? { kind: 'keep', dueAtMs } : { kind: 'change', job: after, dueAtMs };
+  }
+  const late = pastDeadline(after, nowMs);
+  if (late !== null) return late;
+  if (after !== before) return changed(after, dueAtMs, nowMs);
+  return { kind: 'keep', dueAtMs: beforeDeadline(dueAtMs, after.deadlineAtMs, nowMs) };
+}
+
+/** The end of a job that was never sent by its deadline; null while it has time, or may have been sent. */
+export function expireUnsent(job: Job, nowMs: number): Decision | null {
+  if (job.state !== 'waiting' || nowMs < job.deadlineAtMs) return null;
+  const fault: Fault = { code: 'deadline_passed', message: 'The deadline passed before the job could be sent.' };
+  return end(withFault(job, fault, nowMs), 'expired', nowMs, fault.code);
+}
+
+/** What our own deadline does to a job once it has passed, or null while it has not. */
+function pastDeadline(job: Job, nowMs: number): Decision | null {
+  if (nowMs < job.deadlineAtMs) return null;
+  if (job.state === 'waiting') return expireUnsent(job, nowMs);
+  if (job.state !== 'queued' && job.state !== 'processing') return null;
+  const dueAtMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
+  const overdue = enter(job, 'overdue', nowMs, 'deadline_passed');
+  return dueAtMs === null ? end(overdue, 'given_up', nowMs) : { kind: 'change', job: overdue, dueAtMs };
+}
+
+function stillOverdue(job: Job, heard: Job, nowMs: number): Decision {
+  const dueAtMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
+  if (dueAtMs === null) return end(heard, 'given_up', nowMs);
+  const unchanged = heard.providerStatus === job.providerStatus && job.failuresInRow === 0 && job.missingReads === 0;
+  return unchanged ? { kind: 'keep', dueAtMs } : { kind: 'change', job: { ...heard, updatedAtMs: nowMs }, dueAtMs };
+}
+
+function changed(job: Job, dueAtMs: number, nowMs: number): Decision {
+  return { kind: 'change', job, dueAtMs: beforeDeadline(dueAtMs, job.deadlineAtMs, nowMs) };
+}
+
+function end(job: Job, state: JobState, nowMs: number, reason?: string): Decision {
+  return { kind: 'end', job: enter(job, state, nowMs, reason) };
+}
+
+/** The job after a call that worked: nothing failed in a row any more. The last fault stays to be seen. */
+function recovered(job: Job): Job {
+  const { missingSinceMs: _, ...rest } = job;
+  return { ...rest, failuresInRow: 0, missingReads: 0, resultReads: 0 };
+}
+
+function withFault(job: Job, fault: Fault, nowMs: number): Job {
+  return { ...job, lastFault: { ...fault, atMs: nowMs }, updatedAtMs: nowMs };
+}
+
+function spread(delayMs: number, random: number): number {
+  return Math.ceil(delayMs * (1 + random / 2));
+}
+
+/** `{[key]: value}`, or nothing when there is no value: optional fields are absent, never undefined. */
+function only<K extends keyof Job>(key: K, value: Job[K] | undefined): Partial<Pick<Job, K>> {
+  return value === undefined ? {} : ({ [key]: value } as Pick<Job, K>);
+}

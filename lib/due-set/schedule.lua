@@ -1,0 +1,16 @@
+-- Put jobs into a due set where they are not there yet, and say whether the caller must wake a drain.
+-- KEYS[1] due set (see exchange.lua)  KEYS[2] awake mark
+-- ARGV[1] ms that a woken drain is given to start
+-- ARGV[2…] pairs of the delay until due in ms (counted from Redis TIME, the only clock of the set) and id. At most 3,900.
+-- Returns strings: how many ids were added; '1' if no drain is awake and the caller has just taken on to wake one
+local due, awake, entries = KEYS[1], KEYS[2], {}
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+for i = 2, #ARGV, 2 do
+  entries[i - 1], entries[i] = string.format('%.17g', now + tonumber(ARGV[i])), ARGV[i + 1]
+end
+-- NX: a lease or a due time that is there is never disturbed.
+local added = redis.call('ZADD', due, 'NX', unpack(entries))
+-- The mark is taken here for a moment, so that fifty submits at once wake one drain, not fifty.
+local wake = redis.call('SET', awake, '1', 'NX', 'PX', tonumber(ARGV[1]))
+return { string.format('%.17g', added), wake and '1' or '0' }

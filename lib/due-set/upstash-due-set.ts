@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { Redis } from '@upstash/redis';
+import { DueSetError, messageOf } from '../errors.ts';
+import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../ports.ts';
+import { dueSetKeys } from './keys.ts';
+import { exchangeScript, scheduleScript } from './scripts.gen.ts';
+
+/** Most settlements and claims in one exchange: Lua unpacks under 8,000 values into one command. */
+export const exchangeMax = 3_900;
+const scheduleMax = 1_900;
+
+/** How a due set claims. `leaseMs` must be longer than a few ticks; `aheadMs` a little longer than one tick. */
+export interface LeaseSettings {
+  leaseMs: number;
+  aheadMs: number;
+}
+
+export interface UpstashConnection {
+  url: string;
+  token: string;
+  timeoutMs: number;
+}
+
+/**
+ * The REST client as this product needs it: one request a call (a repeated exchange would claim twice), one call a
+ * request (no pipelining behind our back), replies as they are, a time limit on each.
+ */
+export function connectUpstash({ url, token, timeoutMs }: UpstashConnection): Redis {
+  return new Redis({
+    url,
+    token,
+    retry: { retries: 0 },
+    enableAutoPipelining: false,
+    automaticDeserialization: false,
+    responseEncoding: false,
+    enableTelemetry: false,
+    signal: () => AbortSignal.timeout(timeoutMs),
+  });
+}
+
+type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore'>;
+
+/** Upstash runs a script under a lock of the whole database unless told that it touches its KEYS only. Plain Redis refuses the line. */
+const keyLocking = '#!lua flags=allow-key-locking\n';
+
+export class UpstashDueSet implements DueSet {
+  readonly #redis: ScriptRunner;
+  readonly #keys: [due: string, awake: string];
+  readonly #lease: LeaseSettings;
+  readonly #exchange: Script;
+  readonly #schedule: Script;
+
+  constructor(redis: ScriptRunner, given: { stage: string; account: string; url: string; lease: LeaseSettings }) {
+    const { due, awake } = dueSetKeys(given.stage, given.account);
+    const prefix = new URL(given.url).hostname.endsWith('.upstash.io') ? keyLocking : '';
+    this.#redis = redis;
+    this.#keys = [due, awake];
+    this.#lease = given.lease;
+    this.#exchange = new Script(prefix + exchangeScript);
+    this.#schedule = new Script(prefix + scheduleScript);
+  }
+
+  async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
+    if (request.settlements.length > exchangeMax) {
+      throw new RangeError(`An exchange takes at most ${exchangeMax} settlements, not ${request.settlements.length}.`);
+    }
+    const args = [
+      String(this.#lease.leaseMs),
+      String(this.#lease.aheadMs),
+      String(Math.min(request.claimMax, exchangeMax)),
+      String(Math.max(0, Math.floor(request.windowMs))),
+      request.firstTick ? '1' : '0',
+      String(request.inHand),
+      '',
+      ...request.settlements.flatMap(triple),
+    ];
+    return readExchange(await this.#run(this.#exchange, args));
+  }
+
+  async schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
+    let added = 0;
+    let wake = false;
+    for (let start = 0; start < entries.length; start += scheduleMax) {
+      const chunk = entries.slice(start, start + scheduleMax);
+      const args = chunk.flatMap(({ id, delayMs }) => [String(Math.max(0, Math.ceil(delayMs))), id]);
+      const [addedText, wakeText] = texts(await this.#run(this.#schedule, [String(wakeGraceMs), ...args]));
+      added += Number(addedText);
+      wake ||= wakeText === '1';
+    }
+    return { added, wake };
+  }
+
+  async absent(ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    const scores = await reported(() => this.#redis.zmscore(this.#keys[0], [...ids]));
+    return ids.filter((_, index) => scores?.[index] == null);
+  }
+
+  /** By its digest; sent whole when Redis does not know it (a restart empties its script cache). Once, never in a loop. */
+  async #run(script: Script, args: string[]): Promise<unknown> {
+    return reported(async () => {
+      try {
+        return await this.#redis.evalsha(script.sha1, this.#keys, args);
+      } catch (error) {
+        if (!messageOf(error).includes('NOSCRIPT')) throw error;
+        return await this.#redis.eval(script.text, this.#keys, args);
+      }
+    });
+  }
+}
+
+/** How long a drain that was just woken has to show itself before a further submit wakes another. */
+const wakeGraceMs = 5_000;
+
+class Script {
+  readonly text: string;
+  readonly sha1: string;
+
+  constructor(text: string) {
+    this.text = text;
+    this.sha1 = createHash('sha1').update(text).digest('hex');
+  }
+}
+
+function triple({ id, token, to }: Settlement): [string, string, string] {
+  return [id, token, to.kind === 'due' ? String(Math.ceil(to.atMs)) : to.kind === 'renew' ? to.token : 'remove'];
+}
+
+function readExchange(reply: unknown): ExchangeReply {
+  if (!Array.isArray(reply) || reply.length !== 5) {
+    throw new DueSetError(
+      'refused',
+      `Expected five values from the exchange script, got ${JSON.stringify(reply)?.slice(0, 100)}.`,
+    );
+  }
+  const [nowMs, nextDue, leave] = texts(reply.slice(0, 3));
+  const claimed = texts(reply[3]);
+  const claims: Claim[] = [];
+  for (let i = 0; i + 3 < claimed.length; i += 4) {
+    const [id = '', dueAtMs, token = '', count] = claimed.slice(i, i + 4);
+    claims.push({ id, dueAtMs: Number(dueAtMs), token, claims: Number(count) });
+  }
+  return {
+    nowMs: Number(nowMs),
+    claimed: claims,
+    stale: texts(reply[4]),
+    leave: leave === '1',
+    nextDueAtMs: nextDue === '' ? null : Number(nextDue),
+  };
+}
+
+/** An empty Lua table comes back as an empty list, or from some JSON encoders as `{}`. */
+function texts(list: unknown): string[] {
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+/** Runs a call and turns what it throws into a DueSetError. The client puts the whole command into its messages: it is cut off. */
+async function reported<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof DueSetError) throw error;
+    const message = messageOf(error).replace(/,? command was:.*/s, '');
+    throw new DueSetError(codeOf(error, message), message);
+  }
+}
+
+function codeOf(error: unknown, message: string): DueSetError['code'] {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'TimeoutError' || name === 'AbortError') return 'timeout';
+  if (/max (daily )?requests? limit|capacity quota|OOM/i.test(message)) return 'limit';
+  return name === 'UpstashError' || name === 'UpstashJSONParseError' ? 'refused' : 'unreachable';
+}

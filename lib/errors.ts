@@ -1,0 +1,27 @@
+/** Something in the configuration is missing or malformed. The message names the variable and gives an example. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** The due set could not be reached or refused a script. The outcome of the call is unknown unless `executed` is false. */
+export class DueSetError extends Error {
+  override readonly name = 'DueSetError';
+  /** `limit`: the plan's request or size limit was hit; `timeout`: no answer in time; `refused`: Redis answered with an error; `unreachable`: no connection. */
+  readonly code: 'limit' | 'timeout' | 'refused' | 'unreachable';
+
+  constructor(code: DueSetError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The record could not be read or written (throttled, timed out, unreachable). Safe to try again later. */
+export class JobStoreError extends Error {
+  override readonly name = 'JobStoreError';
+}
+
+/** The text of any thrown value, on one line and bounded, for a log line or a stored fault. Never includes a stack. */
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text.replace(/\s+/g, ' ').slice(0, 500);
+}

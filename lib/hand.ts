@@ -1,0 +1,135 @@
+import type { Job } from './job.ts';
+import { leaseEndOf, renewedToken } from './lease.ts';
+import type { Claim, Settlement } from './ports.ts';
+import type { StepResult } from './step.ts';
+
+/*
+ * What one drain holds: every id between its claim and the exchange that settles it. A settlement counts only once an
+ * exchange has confirmed it; until then it is sent again, which the script recognises.
+ */
+
+/** `unstarted`: claimed, its record being read or its time not come. `running`: its step is under way. `done`: to be settled. */
+export type Phase = 'unstarted' | 'running' | 'done';
+
+export interface Held {
+  readonly id: string;
+  readonly dueAtMs: number;
+  readonly claims: number;
+  token: string;
+  leaseEndMs: number;
+  /** A renewal that was sent and not yet confirmed: the set holds either this token or the old one. */
+  renewing: string | null;
+  phase: Phase;
+  job: Job | null;
+  settle: StepResult['settle'] | null;
+}
+
+export class Hand {
+  readonly #held = new Map<string, Held>();
+  readonly #leaseMs: number;
+  #unstarted = 0;
+
+  constructor(leaseMs: number) {
+    this.#leaseMs = leaseMs;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get unstarted(): number {
+    return this.#unstarted;
+  }
+
+  /** True while this very claim is in hand (and not a later one of the same id). */
+  holds(held: Held): boolean {
+    return this.#held.get(held.id) === held;
+  }
+
+  /**
+   * Takes a claim in. Null when the id is still in hand from a claim whose lease ran out meanwhile: that work goes on
+   * under the new lease, so that a job never has two calls at once.
+   */
+  take(claim: Claim): Held | null {
+    const before = this.#held.get(claim.id);
+    const lease = { token: claim.token, leaseEndMs: leaseEndOf(claim.token), renewing: null };
+    if (before !== undefined) {
+      Object.assign(before, lease);
+      return null;
+    }
+    const { id, dueAtMs, claims } = claim;
+    const held: Held = { id, dueAtMs, claims, ...lease, phase: 'unstarted', job: null, settle: null };
+    this.#held.set(id, held);
+    this.#unstarted++;
+    return held;
+  }
+
+  start(held: Held): void {
+    this.#leave(held, 'running');
+  }
+
+  finish(held: Held, settle: StepResult['settle']): void {
+    held.settle = settle;
+    this.#leave(held, 'done');
+  }
+
+  /** Lets go without settling: the lease was lost or is about to be. */
+  drop(held: Held): void {
+    if (!this.holds(held)) return;
+    this.#leave(held, 'done');
+    this.#held.delete(held.id);
+  }
+
+  /** Every claim not started goes back with its own due time. */
+  giveBack(): number {
+    let given = 0;
+    for (const held of this.#held.values()) {
+      if (held.phase !== 'unstarted') continue;
+      this.finish(held, { kind: 'due', atMs: held.dueAtMs });
+      given++;
+    }
+    return given;
+  }
+
+  /** What the next exchange settles and renews, at most `max`. `latestNowMs` is the set's time at most. */
+  settlements(latestNowMs: number, max: number): Settlement[] {
+    const list: Settlement[] = [];
+    for (const held of this.#held.values()) {
+      if (list.length === max) break;
+      const to = this.#next(held, latestNowMs);
+      if (to !== null) list.push({ id: held.id, token: held.token, to });
+    }
+    return list;
+  }
+
+  /** An exchange has taken the settlements; for those in `stale` the token no longer held. Returns the stale ones. */
+  confirm(settlements: readonly Settlement[], stale: ReadonlySet<string>): Held[] {
+    const lost: Held[] = [];
+    for (const { id, token, to } of settlements) {
+      const held = this.#held.get(id);
+      if (held === undefined || held.token !== token) continue;
+      if (stale.has(id)) {
+        lost.push(held);
+        this.drop(held);
+      } else if (to.kind === 'renew') {
+        Object.assign(held, { token: to.token, leaseEndMs: leaseEndOf(to.token), renewing: null });
+      } else {
+        this.#held.delete(id);
+      }
+    }
+    return lost;
+  }
+
+  #next(held: Held, latestNowMs: number): Settlement['to'] | null {
+    if (held.renewing !== null) return { kind: 'renew', token: held.renewing };
+    if (held.phase === 'done') return held.settle;
+    if (held.leaseEndMs - latestNowMs > this.#leaseMs / 2) return null;
+    held.renewing = renewedToken(held.token, latestNowMs + this.#leaseMs);
+    return { kind: 'renew', token: held.renewing };
+  }
+
+  #leave(held: Held, phase: Phase): void {
+    if (held.phase === 'unstarted') this.#unstarted--;
+    held.phase = phase;
+  }
+}

@@ -1,0 +1,66 @@
+import { Hono } from 'hono';
+import type { LambdaContext, LambdaEvent } from 'hono/aws-lambda';
+import { JobStoreError, messageOf } from '../errors.ts';
+import type { JobStore } from '../ports.ts';
+import type { SubmitPorts } from '../submit.ts';
+import { jobRoutes } from './jobs.ts';
+import { answerProblem, Problem } from './problem.ts';
+
+export interface ApiPorts extends SubmitPorts {
+  store: Pick<JobStore, 'create' | 'get' | 'list'>;
+  stage: string;
+  /** The account that new jobs go to. */
+  account: string;
+}
+
+/** What Lambda hands in, and who calls: set for every route that needs a token. */
+export interface ApiEnv {
+  Bindings: { event: LambdaEvent; lambdaContext: LambdaContext };
+  Variables: { owner: string };
+}
+
+/** The HTTP API. Every error leaves it as a problem document; only a bug is a 500. */
+export function createApp(ports: ApiPorts): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  app.get('/health', (context) => context.json({ status: 'up', stage: ports.stage }));
+  app.use('/v1/*', async (context, next) => {
+    context.set('owner', ownerOf(context.env?.event));
+    await next();
+  });
+  app.route('/v1/jobs', jobRoutes(ports));
+  app.notFound((context) => {
+    return answerProblem(context, new Problem(404, 'no_such_route', 'There is nothing at this path.', 'path'));
+  });
+  app.onError((error, context) => {
+    if (error instanceof Problem) return answerProblem(context, error);
+    ports.log.error('request_failed', { path: context.req.path.slice(0, 200), error: messageOf(error) });
+    if (error instanceof JobStoreError) {
+      return answerProblem(
+        context,
+        new Problem(
+          503,
+          'record_unavailable',
+          'The record can not be reached now. Nothing was written; repeat the request.',
+        ),
+      );
+    }
+    return answerProblem(context, new Problem(500, 'internal_error', 'The request failed on our side.'));
+  });
+  return app;
+}
+
+/**
+ * The owner that the authorizer found for the request's bearer token. The authorizer lets every request through and
+ * only says who it is, so that a refusal is a problem document like every other; this is where it is refused.
+ */
+function ownerOf(event: LambdaEvent | undefined): string {
+  const context = event?.requestContext as { authorizer?: { lambda?: { owner?: unknown } } } | undefined;
+  const owner = context?.authorizer?.lambda?.owner;
+  if (typeof owner === 'string' && owner !== '') return owner;
+  throw new Problem(
+    401,
+    'token_invalid',
+    'Send "Authorization: Bearer <token>" with a token of this service.',
+    'Authorization',
+  );
+}

@@ -1,0 +1,74 @@
+import { type Context, Hono } from 'hono';
+import { jobIdPattern } from '../identify.ts';
+import { type JobState, jobStates } from '../job.ts';
+import { submit } from '../submit.ts';
+import type { ApiEnv, ApiPorts } from './app.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
+import { jobSummary, jobView } from './job-view.ts';
+import { Problem } from './problem.ts';
+import { readSubmitBody } from './submit-body.ts';
+
+const limitDefault = 50;
+const limitMax = 100;
+
+export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/', async (context) => {
+    const idempotencyKey = readIdempotencyKey(context.req.header('idempotency-key'));
+    const body = readSubmitBody(await context.req.text());
+    const owner = context.get('owner');
+    const result = await submit(ports, { owner, account: ports.account, idempotencyKey, ...body });
+    if (result.kind === 'conflict') {
+      const detail = 'This Idempotency-Key was used before with another body. Use a new key for a new job.';
+      throw new Problem(422, 'idempotency_key_reused', detail, 'Idempotency-Key', { job_id: result.job.id });
+    }
+    if (result.replayed) context.header('Idempotent-Replayed', 'true');
+    context.header('Location', `/v1/jobs/${result.job.id}`);
+    return context.json(jobView(result.job), 202);
+  });
+
+  routes.get('/', async (context) => {
+    const owner = context.get('owner');
+    const state = readState(context);
+    const cursor = context.req.query('cursor');
+    const after = cursor === undefined ? {} : { after: readCursor(cursor, owner, state ?? '') };
+    const page = await ports.store.list(owner, {
+      limit: readLimit(context),
+      ...(state === undefined ? {} : { state }),
+      ...after,
+    });
+    const nextCursor = page.next === null ? null : writeCursor(page.next, owner, state ?? '');
+    return context.json({ jobs: page.jobs.map(jobSummary), next_cursor: nextCursor });
+  });
+
+  routes.get('/:id', async (context) => {
+    const id = context.req.param('id');
+    const job = jobIdPattern.test(id) ? await ports.store.get(id) : null;
+    // Another owner's job is answered like one that does not exist.
+    if (job === null || job.owner !== context.get('owner'))
+      throw new Problem(404, 'no_such_job', 'There is no job with this id.', 'id');
+    return context.json(jobView(job));
+  });
+
+  return routes;
+}
+
+function readState(context: Context<ApiEnv>): JobState | undefined {
+  const state = context.req.query('state');
+  if (state === undefined) return undefined;
+  const known = jobStates.find((name) => name === state);
+  if (known === undefined)
+    throw new Problem(400, 'state_invalid', `state must be one of ${jobStates.join(', ')}.`, 'state');
+  return known;
+}
+
+function readLimit(context: Context<ApiEnv>): number {
+  const text = context.req.query('limit');
+  if (text === undefined) return limitDefault;
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > limitMax)
+    throw new Problem(400, 'limit_invalid', `limit must be a whole number from 1 to ${limitMax}.`, 'limit');
+  return limit;
+}

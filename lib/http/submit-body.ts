@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { depthOf, isObject, type JsonObject } from '../json.ts';
+import { Problem } from './problem.ts';
+
+export const bodyBytesMax = 256 * 1024;
+const depthMax = 32;
+
+const deadlineDefaultSeconds = 24 * 3600;
+const deadlineSeconds = z
+  .int()
+  .min(60)
+  .max(7 * 24 * 3600);
+
+/** Fields of `input` that we know are checked; all others go to the provider untouched. */
+const input = z.looseObject({
+  model: z.string().min(1).max(200),
+  prompt: z.string().min(1).max(20_000),
+  duration: z.number().positive().max(3_600).optional(),
+  resolution: z.string().min(1).max(50).optional(),
+});
+
+const submitBody = z.strictObject({
+  input,
+  deadline_seconds: deadlineSeconds.optional(),
+  metadata: z.record(z.string().min(1).max(64), z.string().max(512)).optional(),
+});
+
+export interface SubmitBody {
+  input: JsonObject;
+  deadlineSeconds: number;
+  metadata: Record<string, string>;
+}
+
+const metadataMax = 20;
+
+/** The body of a submit. Throws a Problem (400 or 413) that names the first field that is wrong. */
+export function readSubmitBody(text: string): SubmitBody {
+  const body = parse(text);
+  const checked = submitBody.safeParse(body);
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    const field = fieldOf(issue?.path ?? [], issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined);
+    throw new Problem(400, 'body_invalid', `${field}: ${issue?.message ?? 'invalid'}`, field);
+  }
+  const metadata = checked.data.metadata ?? {};
+  if (Object.keys(metadata).length > metadataMax) {
+    throw new Problem(400, 'body_invalid', `metadata: at most ${metadataMax} entries.`, 'metadata');
+  }
+  // The caller's own object, not the checked copy: what goes to the provider is what was sent.
+  return {
+    input: body.input as JsonObject,
+    deadlineSeconds: checked.data.deadline_seconds ?? deadlineDefaultSeconds,
+    metadata,
+  };
+}
+
+function parse(text: string): JsonObject {
+  if (Buffer.byteLength(text) > bodyBytesMax) {
+    throw new Problem(413, 'body_too_large', `The body may have at most ${bodyBytesMax} bytes.`, 'body');
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new Problem(400, 'body_not_json', 'The body is not valid JSON.', 'body');
+  }
+  if (!isObject(body))
+    throw new Problem(400, 'body_invalid', 'The body must be a JSON object with the field input.', 'body');
+  if (depthOf(body, depthMax) > depthMax) {
+    throw new Problem(400, 'body_too_deep', `The body may nest at most ${depthMax} levels.`, 'body');
+  }
+  return body;
+}
+
+function fieldOf(path: readonly PropertyKey[], extraKey: string | undefined): string {
+  const parts = [...path.map(String), ...(extraKey === undefined ? [] : [extraKey])];
+  return parts.join('.').slice(0, 200) || 'body';
+}

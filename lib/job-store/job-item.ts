@@ -1,0 +1,139 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { isActive, type Job, jobStates } from '../job.ts';
+
+/*
+ * A job as a DynamoDB item and back. Scalars are attributes; documents (input, metadata, result, usage, history, last
+ * fault) are kept as JSON text: numbers survive as they were, absent fields stay absent, and an SDK upgrade changes
+ * nothing. Attributes that this release does not know are left alone by updates, so that a newer release's data
+ * survives a rollback.
+ */
+export type Item = Record<string, AttributeValue>;
+
+/** A terminal job is kept this long, then DynamoDB may delete it at any time; reads treat it as gone at once. */
+export const retentionMs = 30 * 24 * 3_600_000;
+
+export const shardCount = 8;
+
+/** Active jobs are spread over this many index partitions, so that none of them runs hot. */
+export function shardOf(id: string): number {
+  return id.charCodeAt(id.length - 1) % shardCount;
+}
+
+type Kind = 'text' | 'number' | 'json';
+
+/** Written once, with the record. */
+const fixedFields = {
+  id: ['id', 'text'],
+  owner: ['owner', 'text'],
+  account: ['account', 'text'],
+  provider: ['provider', 'text'],
+  input: ['input', 'json'],
+  fingerprint: ['fingerprint', 'text'],
+  metadata: ['metadata', 'json'],
+  createdAtMs: ['created_at_ms', 'number'],
+  deadlineAtMs: ['deadline_at_ms', 'number'],
+} as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
+
+/** Written again with every update. */
+const movingFields = {
+  state: ['state', 'text'],
+  updatedAtMs: ['updated_at_ms', 'number'],
+  submittedAtMs: ['submitted_at_ms', 'number'],
+  finishedAtMs: ['finished_at_ms', 'number'],
+  providerJobId: ['provider_job_id', 'text'],
+  providerStatus: ['provider_status', 'text'],
+  failuresInRow: ['failures_in_row', 'number'],
+  missingReads: ['missing_reads', 'number'],
+  missingSinceMs: ['missing_since_ms', 'number'],
+  resultReads: ['result_reads', 'number'],
+  lastFault: ['last_fault', 'json'],
+  result: ['result', 'json'],
+  usage: ['usage', 'json'],
+  history: ['history', 'json'],
+  revision: ['revision', 'number'],
+} as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
+
+const fields = { ...fixedFields, ...movingFields } satisfies Record<keyof Job, readonly [string, Kind]>;
+
+/** The attributes that an update writes: `set` those with a value, `remove` those without. */
+export function movingAttributes(job: Job): { set: Item; remove: string[] } {
+  const set: Item = {};
+  const remove: string[] = [];
+  for (const [field, [attribute, kind]] of Object.entries(movingFields)) {
+    const value = job[field as keyof typeof movingFields];
+    if (value === undefined) remove.push(attribute);
+    else set[attribute] = encode(value, kind);
+  }
+  if (isActive(job.state)) {
+    set.active = { S: String(shardOf(job.id)) };
+    remove.push('expires_at');
+  } else {
+    // Seconds, unlike every other time here: it is what DynamoDB's TTL reads. Only ended jobs have it.
+    set.expires_at = { N: String(Math.floor(((job.finishedAtMs ?? job.updatedAtMs) + retentionMs) / 1000)) };
+    remove.push('active');
+  }
+  return { set, remove };
+}
+
+export function toItem(job: Job): Item {
+  const item: Item = movingAttributes(job).set;
+  for (const [field, [attribute, kind]] of Object.entries(fixedFields)) {
+    item[attribute] = encode(job[field as keyof typeof fixedFields], kind);
+  }
+  return item;
+}
+
+/** True when the item's retention is over: it counts as deleted. `nowMs` is wall time. */
+export function isExpired(item: Item, nowMs: number): boolean {
+  const expiresAtSec = Number(item.expires_at?.N ?? Number.NaN);
+  return expiresAtSec * 1000 <= nowMs;
+}
+
+/** The job that an item holds, or why it can't be read: a field's name and what is wrong with it. */
+export function fromItem(item: Item): { job: Job } | { broken: string } {
+  const job: Record<string, unknown> = { ...defaults };
+  for (const [field, [attribute, kind]] of Object.entries(fields)) {
+    const value = item[attribute];
+    if (value === undefined) continue;
+    const decoded = decode(value, kind);
+    if (decoded === undefined) return { broken: `attribute ${attribute} is not ${kind}` };
+    job[field] = decoded;
+  }
+  const missing = requiredFields.find((field) => job[field] === undefined);
+  if (missing !== undefined) return { broken: `attribute ${fields[missing][0]} is missing` };
+  if (!jobStates.includes(job.state as Job['state'])) return { broken: `state "${String(job.state)}" is unknown` };
+  return { job: job as unknown as Job };
+}
+
+const requiredFields = ['id', 'owner', 'account', 'state', 'input', 'createdAtMs', 'deadlineAtMs', 'revision'] as const;
+
+/** For fields that an item of an older release may lack. */
+const defaults: Partial<Job> = {
+  provider: 'sume',
+  fingerprint: '',
+  metadata: {},
+  updatedAtMs: 0,
+  failuresInRow: 0,
+  missingReads: 0,
+  resultReads: 0,
+  history: [],
+};
+
+function encode(value: unknown, kind: Kind): AttributeValue {
+  if (kind === 'number') return { N: String(value) };
+  return { S: kind === 'text' ? String(value) : JSON.stringify(value) };
+}
+
+/** Undefined when the attribute is not of the kind. */
+function decode(value: AttributeValue, kind: Kind): unknown {
+  if (kind === 'number') {
+    const number = Number(value.N ?? Number.NaN);
+    return Number.isFinite(number) ? number : undefined;
+  }
+  if (value.S === undefined || kind === 'text') return value.S;
+  try {
+    return JSON.parse(value.S);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import type { JsonObject } from './json.ts';
+
+/*
+ * The life of a job. An arrow is the only way from one state to the next; what takes it is in decide.ts.
+ *
+ *   waiting ──▶ submitting ──▶ queued ──▶ processing ──▶ completed | failed | canceled | expired
+ *      │            │             └──────────┴──▶ overdue ──▶ any of these, late | given_up
+ *      │            └──▶ rejected                              └──────────▶ lost
+ *      └──▶ canceled | expired (its deadline passed before it was ever sent)
+ *
+ * waiting     durable with us, never sent
+ * submitting  a create call may have reached the provider; it is only ever repeated with the same idempotency key
+ * overdue     our deadline passed; the render may still be running and billed, so it is read again, seldom
+ * given_up    overdue for days without a verdict; a request to poll takes it up again
+ */
+export const jobStates = [
+  'waiting',
+  'submitting',
+  'queued',
+  'processing',
+  'overdue',
+  'completed',
+  'failed',
+  'canceled',
+  'expired',
+  'rejected',
+  'lost',
+  'given_up',
+] as const;
+export type JobState = (typeof jobStates)[number];
+
+const activeStates: ReadonlySet<JobState> = new Set(['waiting', 'submitting', 'queued', 'processing', 'overdue']);
+
+/** An active job must be in a due set; every other one has ended and never changes its state again. */
+export function isActive(state: JobState): boolean {
+  return activeStates.has(state);
+}
+
+/** What went wrong, as far as it is safe and useful to show. */
+export interface Fault {
+  /** The provider's or our own short code, e.g. `insufficient_credits`, `timeout`. */
+  code: string;
+  /** For people; one line, at most 500 characters, never a secret. */
+  message: string;
+  /** The provider's own id of the call, for its support. */
+  providerRequestId?: string;
+}
+
+/** Money as the provider reports it, in millionths of a US dollar. */
+export interface Usage {
+  /** The provider's word: `reserved`, `captured`, `refunded`. */
+  status?: string;
+  reservedMicros?: number;
+  capturedMicros?: number;
+  refundedMicros?: number;
+  billableMicros?: number;
+}
+
+/** The provider's result document, bounded so that a record stays far under DynamoDB's 400 KB. */
+export interface JobResult {
+  /** Null only when `truncated`: it was too large to keep; read it from the provider. */
+  value: JsonObject | null;
+  truncated: boolean;
+}
+
+export interface HistoryEntry {
+  atMs: number;
+  state: JobState;
+  /** The provider's status word or a fault's code that led here. */
+  reason?: string;
+}
+
+export const historyMax = 50;
+
+/** One render, from acceptance to its end. All times are milliseconds since 1970. */
+export interface Job {
+  /** `job_` + 32 base32 characters; see identify.ts. */
+  id: string;
+  owner: string;
+  account: string;
+  provider: 'sume';
+  state: JobState;
+  /** The body sent to the provider as it is. */
+  input: JsonObject;
+  /** SHA-256 of the canonical request, hex: tells a repeat from a different job under the same key. */
+  fingerprint: string;
+  metadata: Record<string, string>;
+  createdAtMs: number;
+  updatedAtMs: number;
+  /** When the provider first confirmed the job. */
+  submittedAtMs?: number;
+  finishedAtMs?: number;
+  /** Never moved once set. */
+  deadlineAtMs: number;
+  providerJobId?: string;
+  /** The provider's last status word, as it was. */
+  providerStatus?: string;
+  /** Calls in a row that failed for a reason which says nothing about the render. */
+  failuresInRow: number;
+  /** 404s in a row to a status read, and when the first came. */
+  missingReads: number;
+  missingSinceMs?: number;
+  /** Reads in a row that said completed while the result was not there. */
+  resultReads: number;
+  lastFault?: Fault & { atMs: number };
+  result?: JobResult;
+  usage?: Usage;
+  /** Oldest first, at most `historyMax`. */
+  history: HistoryEntry[];
+  /** Grows by one with every write; every write is conditional on the one before. */
+  revision: number;
+}
+
+/** A job as it stands right after acceptance. Times in ms; `deadlineAtMs` is absolute. */
+export function acceptedJob(
+  given: Pick<Job, 'id' | 'owner' | 'account' | 'input' | 'fingerprint' | 'metadata' | 'deadlineAtMs'>,
+  nowMs: number,
+): Job {
+  return {
+    ...given,
+    provider: 'sume',
+    state: 'waiting',
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    failuresInRow: 0,
+    missingReads: 0,
+    resultReads: 0,
+    history: [{ atMs: nowMs, state: 'waiting' }],
+    revision: 1,
+  };
+}
+
+/** The job in its next state: history and times follow, the revision is left to the store. */
+export function enter(job: Job, state: JobState, nowMs: number, reason?: string): Job {
+  const entry: HistoryEntry = { atMs: nowMs, state, ...(reason === undefined ? {} : { reason }) };
+  return {
+    ...job,
+    state,
+    updatedAtMs: nowMs,
+    history: [...job.history, entry].slice(-historyMax),
+    ...(isActive(state) ? {} : { finishedAtMs: nowMs }),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Fault, JobResult, Usage } from './job.ts';
+
+/** Where a running render stands: still in the provider's queue, or being rendered. */
+export type Phase = 'queued' | 'processing';
+
+/**
+ * What one call to the provider came to. Every answer, good or mangled, becomes exactly one of these; the transport
+ * never throws past the provider's client. `hintMs` and `retryAfterMs` are null when the provider did not say.
+ */
+export type Outcome =
+  /** Create: the provider has the job, now or already before (a replay). */
+  | { kind: 'accepted'; providerJobId: string; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
+  /** Create: no for good (a 4xx that a repeat cannot cure). */
+  | { kind: 'refused'; fault: Fault }
+  /** Create: no place at the provider now. */
+  | { kind: 'no_slot'; retryAfterMs: number | null; fault: Fault }
+  /** Read: not ended yet. */
+  | { kind: 'running'; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
+  /** Read: ended. `completed` carries its result, or null when the provider had none to give. */
+  | { kind: 'completed'; word: string; result: JobResult | null; usage?: Usage }
+  | { kind: 'ended'; as: 'failed' | 'canceled' | 'expired'; word: string; fault?: Fault; usage?: Usage }
+  /** Read: the provider does not know the job (404). */
+  | { kind: 'missing'; fault: Fault }
+  /** Read: too many reads (429). */
+  | { kind: 'throttled'; retryAfterMs: number | null; fault: Fault }
+  /** The account's key or credit was refused (401, 402, 403): says nothing about the job. */
+  | { kind: 'denied'; fault: Fault }
+  /** No verdict: transport error, 5xx, time-out, an answer that makes no sense. */
+  | { kind: 'trouble'; fault: Fault; retryAfterMs: number | null };

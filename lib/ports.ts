@@ -1,0 +1,113 @@
+import type { Job } from './job.ts';
+import type { Outcome } from './outcome.ts';
+
+/* What the use cases ask of the outside: the smallest set of calls that they use. Adapters live in the folders. */
+
+/** The right to work a job until the lease ends, or is renewed. */
+export interface Claim {
+  id: string;
+  dueAtMs: number;
+  /** Shown when settling; a later claim's token is always larger. What is in it: lease.ts. */
+  token: string;
+  /** Times in a row that the job was claimed and never settled, this one included: 1…15. */
+  claims: number;
+}
+
+/** What a drain hands back: a new due time, removal, or the same lease under a later token. Safe to repeat. */
+export interface Settlement {
+  id: string;
+  token: string;
+  to: { kind: 'due'; atMs: number } | { kind: 'remove' } | { kind: 'renew'; token: string };
+}
+
+export interface ExchangeRequest {
+  settlements: readonly Settlement[];
+  claimMax: number;
+  /** Ms until the caller's window ends; after that it claims no more. */
+  windowMs: number;
+  firstTick: boolean;
+  /** Ids that the caller still works on, not counting those settled here. */
+  inHand: number;
+}
+
+export interface ExchangeReply {
+  /** The due set's own clock, ms since 1970. */
+  nowMs: number;
+  claimed: Claim[];
+  /** Ids whose token no longer held: somebody else claimed them, or the set was wiped. Nothing was changed for them. */
+  stale: string[];
+  /** Nothing is in hand and nothing falls due before the window ends: the caller may leave. */
+  leave: boolean;
+  /** The earliest due time or lease end among the others, ms; null when there are none. */
+  nextDueAtMs: number | null;
+}
+
+/** One account's due set. Every call rejects with a DueSetError and nothing else. */
+export interface DueSet {
+  exchange(request: ExchangeRequest): Promise<ExchangeReply>;
+  /** Adds ids that are not there, each due `delayMs` from now. `wake`: no drain is awake and the caller must wake one. */
+  schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }>;
+  /** Those of the ids that the set does not hold. */
+  absent(ids: readonly string[]): Promise<string[]>;
+}
+
+export type CreateResult = { kind: 'created' } | { kind: 'exists'; job: Job };
+export type UpdateResult = { kind: 'updated'; job: Job } | { kind: 'stale' };
+
+/** A stored item that can't be read as a job. It stays where it is; the reason names the field. */
+export interface BrokenJob {
+  id: string;
+  reason: string;
+}
+
+export interface JobPage {
+  jobs: Job[];
+  /** Where the next page starts; null at the end. */
+  next: ListPosition | null;
+}
+
+export interface ListPosition {
+  id: string;
+  createdAtMs: number;
+}
+
+/** The durable record. Every call rejects with a JobStoreError and nothing else. */
+export interface JobStore {
+  create(job: Job): Promise<CreateResult>;
+  /** Consistent read; null when there is none (or it is past its retention). */
+  get(id: string): Promise<Job | null>;
+  /** Consistent reads of many; `absent` ids have no record for certain. */
+  getMany(ids: readonly string[]): Promise<{ jobs: Job[]; broken: BrokenJob[]; absent: string[] }>;
+  /** Writes the job if its stored revision is still `job.revision`; the result carries the new revision. */
+  update(job: Job): Promise<UpdateResult>;
+  /** An owner's jobs, newest first. A page may be short of `limit` while `next` is not null. */
+  list(owner: string, query: { state?: Job['state']; limit: number; after?: ListPosition }): Promise<JobPage>;
+  /** One page of ids of active jobs in a shard, from an index that may be slightly stale. */
+  activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }>;
+}
+
+/** One account at a video provider. Never rejects: every answer and every failure is an outcome. */
+export interface Provider {
+  /** Sends the render under the job's own idempotency key, so that a repeat returns the same render. */
+  create(job: Job): Promise<Outcome>;
+  /** Reads the status once; when it says completed, fetches the result too. */
+  read(job: Job): Promise<Outcome>;
+}
+
+/** Starts a drain now, without waiting for it. */
+export interface Waker {
+  wake(): Promise<void>;
+}
+
+/** Where time and chance come from; tests pass their own. */
+export interface Clock {
+  /** Wall time, ms since 1970. May be wrong and may step. */
+  nowMs(): number;
+  /** Ms from an arbitrary start; never steps back. */
+  monotonicMs(): number;
+  /** Resolves no earlier than `delayMs` later on the monotonic clock, or at once when `signal` aborts. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A number in [0, 1). */
+export type Random = () => number;

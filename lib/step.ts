@@ -1,0 +1,130 @@
+import type { AdmissionHold } from './admission-hold.ts';
+import { type Decision, decide, expireUnsent } from './decide.ts';
+import { troubleMaxMs } from './due.ts';
+import { JobStoreError, messageOf } from './errors.ts';
+import { enter, type Fault, isActive, type Job } from './job.ts';
+import type { Log } from './log.ts';
+import type { Outcome } from './outcome.ts';
+import type { JobStore, Provider, Random, Settlement } from './ports.ts';
+
+/*
+ * One step of a claimed job: send it, or read its status once; decide; write what changed; say how to settle.
+ * The record is always written before the due set: a job leaves the set only once its end is durable.
+ */
+
+export interface StepPorts {
+  store: Pick<JobStore, 'get' | 'update'>;
+  provider: Provider;
+  hold: AdmissionHold;
+  random: Random;
+  log: Log;
+  /** Redis' time at most, ms: due times are made from it. */
+  nowMs: () => number;
+}
+
+export interface StepResult {
+  settle: Exclude<Settlement['to'], { kind: 'renew' }>;
+  /** The job as it is now stored, for the next read in this drain; null when that is not known. */
+  job: Job | null;
+}
+
+/** After a failed write: the verdict was not kept, so it is asked for again. */
+const writeRetryMs = 15_000;
+/** After losing a race for the record to another writer. */
+const lostRaceTriesMax = 3;
+const parkedMs = 3_600_000;
+
+export async function step(ports: StepPorts, job: Job): Promise<StepResult> {
+  try {
+    return needsCreate(job) ? await send(ports, job) : await settled(ports, job, await ports.provider.read(job));
+  } catch (error) {
+    if (!(error instanceof JobStoreError)) return crashed(ports, job, error);
+    ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
+    return { settle: dueIn(ports, writeRetryMs), job: null };
+  }
+}
+
+/**
+ * A job that was claimed again and again and never settled takes its drain down with it. It is put aside for an hour
+ * with a reason, out of the others' way.
+ */
+export function park(ports: StepPorts, job: Job): Promise<StepResult> {
+  const message = 'Claimed several times in a row without an end: its step seems to kill the process.';
+  return setAside(ports, job, { code: 'parked', message }, parkedMs);
+}
+
+/** A fault of our own in one job's step touches that job only. */
+function crashed(ports: StepPorts, job: Job, error: unknown): Promise<StepResult> {
+  ports.log.error('step_crashed', { jobId: job.id, error: messageOf(error) });
+  return setAside(ports, job, { code: 'internal_error', message: messageOf(error) }, troubleMaxMs);
+}
+
+async function setAside(ports: StepPorts, job: Job, fault: Fault, delayMs: number): Promise<StepResult> {
+  const nowMs = ports.nowMs();
+  try {
+    await ports.store.update({ ...job, lastFault: { ...fault, atMs: nowMs }, updatedAtMs: nowMs });
+  } catch (error) {
+    ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
+  }
+  return { settle: dueIn(ports, delayMs), job: null };
+}
+
+/** True while the provider has not confirmed the job: its next step is a create call. */
+export function needsCreate(job: Job): boolean {
+  return job.state === 'waiting' || job.state === 'submitting';
+}
+
+async function send(ports: StepPorts, job: Job): Promise<StepResult> {
+  const late = expireUnsent(job, ports.nowMs());
+  if (late !== null) return write(ports, job, late);
+  const heldForMs = ports.hold.remainingMs(ports.nowMs());
+  if (heldForMs > 0) return { settle: dueIn(ports, heldForMs), job };
+  let sending = job;
+  if (job.state === 'waiting') {
+    // Before the call, so that a cancel knows from now on that the provider may have the job.
+    const marked = await ports.store.update(enter(job, 'submitting', ports.nowMs()));
+    if (marked.kind === 'stale') return { settle: dueIn(ports, 0), job: null };
+    sending = marked.job;
+  }
+  const outcome = await ports.provider.create(sending);
+  if (outcome.kind === 'no_slot') ports.hold.set(ports.nowMs(), outcome.retryAfterMs);
+  return settled(ports, sending, outcome);
+}
+
+function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<StepResult> {
+  const decision = decide(job, outcome, ports.nowMs(), ports.random());
+  if (outcome.kind === 'trouble' || outcome.kind === 'denied') {
+    ports.log.warn('provider_trouble', { jobId: job.id, outcome: outcome.kind, ...outcome.fault });
+  }
+  return write(ports, job, decision, outcome);
+}
+
+/** Makes a decision durable. When somebody else wrote the record first, decides again on what they wrote. */
+async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outcome): Promise<StepResult> {
+  let decision = first;
+  let current = job;
+  for (let tries = 1; ; tries++) {
+    if (decision.kind === 'keep') return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: current };
+    const written = await ports.store.update(decision.job);
+    if (written.kind === 'updated') {
+      report(ports.log, current, written.job);
+      if (decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };
+      return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: written.job };
+    }
+    const stored = await ports.store.get(job.id);
+    if (stored === null || !isActive(stored.state)) return { settle: { kind: 'remove' }, job: null };
+    if (outcome === undefined || tries === lostRaceTriesMax) return { settle: dueIn(ports, writeRetryMs), job: null };
+    current = stored;
+    decision = decide(stored, outcome, ports.nowMs(), ports.random());
+  }
+}
+
+function report(log: Log, before: Job, after: Job): void {
+  if (before.state === after.state) return;
+  log.info('job_changed', { jobId: after.id, from: before.state, to: after.state, providerJobId: after.providerJobId });
+}
+
+function dueIn(ports: StepPorts, delayMs: number): { kind: 'due'; atMs: number } {
+  const spreadMs = delayMs * ports.random() * 0.1;
+  return { kind: 'due', atMs: Math.ceil(ports.nowMs() + delayMs + spreadMs) };
+}

@@ -1,0 +1,99 @@
+import { DueSetError, JobStoreError, messageOf } from './errors.ts';
+import { isActive } from './job.ts';
+import type { Log } from './log.ts';
+import type { Clock, DueSet, JobStore, Random } from './ports.ts';
+import { needsCreate } from './step.ts';
+
+/*
+ * Repair of the due set from the record. Every active job that the set does not hold is put back after a consistent
+ * read of its record; what the set holds, leased or due, is never touched. A wiped Redis is rebuilt by one sweep.
+ */
+
+export interface SweepPorts {
+  store: Pick<JobStore, 'activeIds' | 'getMany'>;
+  dueSet: Pick<DueSet, 'absent' | 'schedule'>;
+  clock: Pick<Clock, 'nowMs'>;
+  random: Random;
+  log: Log;
+}
+
+export interface SweepSettings {
+  shardCount: number;
+  /** The sweep stops before a page when less time than this is left. */
+  pageMs: number;
+  /** Each run starts with another shard, so that runs which are cut short reach all of them in turn. */
+  periodMs: number;
+}
+
+export interface SweepReport {
+  /** False: time or a store ran out before every shard was read. */
+  complete: boolean;
+  shards: number;
+  active: number;
+  restored: number;
+  broken: number;
+}
+
+/** A restored job's last read and hint are not known, so it waits as long as a provider is known to ask for. */
+export const restoredDelayMs = 30_000;
+/** Restored jobs come back over time, not all at once: this much for each, up to two minutes in all. */
+const spreadPerJobMs = 20;
+const spreadMaxMs = 120_000;
+
+/** Never rejects on trouble of the stores: it stops, and says so in the report. */
+export async function sweep(
+  ports: SweepPorts,
+  settings: SweepSettings,
+  remainingMs: () => number,
+): Promise<SweepReport> {
+  const report: SweepReport = { complete: false, shards: 0, active: 0, restored: 0, broken: 0 };
+  const first = Math.floor(ports.clock.nowMs() / settings.periodMs) % settings.shardCount;
+  try {
+    for (let i = 0; i < settings.shardCount; i++) {
+      if (!(await sweepShard(ports, settings, (first + i) % settings.shardCount, remainingMs, report))) return report;
+      report.shards++;
+    }
+    report.complete = true;
+  } catch (error) {
+    if (!(error instanceof DueSetError || error instanceof JobStoreError)) throw error;
+    ports.log.error('sweep_stopped', { ...report, error: messageOf(error) });
+  }
+  return report;
+}
+
+/** False when time ran out before the shard's last page. An empty page is not the last one: only an absent key is. */
+async function sweepShard(
+  ports: SweepPorts,
+  settings: SweepSettings,
+  shard: number,
+  remainingMs: () => number,
+  report: SweepReport,
+): Promise<boolean> {
+  let after: string | undefined;
+  do {
+    if (remainingMs() < settings.pageMs) return false;
+    const { ids, next } = await ports.store.activeIds(shard, after);
+    report.active += ids.length;
+    await restore(ports, ids, report);
+    after = next ?? undefined;
+  } while (after !== undefined);
+  return true;
+}
+
+async function restore(ports: SweepPorts, ids: readonly string[], report: SweepReport): Promise<void> {
+  const absent = await ports.dueSet.absent(ids);
+  if (absent.length === 0) return;
+  // The index may lag behind: only the record itself says whether a job is still active.
+  const { jobs, broken } = await ports.store.getMany(absent);
+  for (const { id, reason } of broken) ports.log.error('record_broken', { jobId: id, reason });
+  report.broken += broken.length;
+  const lost = jobs.filter((job) => isActive(job.state));
+  const spreadMs = Math.min(lost.length * spreadPerJobMs, spreadMaxMs);
+  const entries = lost.map((job) => ({
+    id: job.id,
+    delayMs: (needsCreate(job) ? 0 : restoredDelayMs) + ports.random() * spreadMs,
+  }));
+  const { added } = await ports.dueSet.schedule(entries);
+  report.restored += added;
+  if (added > 0) ports.log.warn('jobs_restored', { restored: added });
+}
