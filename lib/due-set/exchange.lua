@@ -34,13 +34,14 @@ local claimed, leased, nextDue = {}, {}, ''
 local range = redis.call('ZRANGE', due, 0, limit + 64, 'WITHSCORES') -- 64: leases about to end lie among the due
 for i = 1, #range, 2 do
   local id, score = range[i], tonumber(range[i + 1])
-  local claims = (score % 1) * 16
+  local claims = math.floor((score % 1) * 16)
+  if claims ~= claims then claims = 0 end -- an infinite score, which no release of ours writes
   local ripe = score <= now + (claims > 0 and 0 or ahead)
   if ripe and #leased < 2 * limit then
     claims = math.min(claims + 1, 15)
-    local token = exact(now + lease + claims / 16)
+    local token, dueAt = exact(now + lease + claims / 16), exact(math.max(math.floor(score), 0))
     leased[#leased + 1], leased[#leased + 2] = token, id
-    for _, value in ipairs({ id, exact(math.floor(score)), token, exact(claims) }) do claimed[#claimed + 1] = value end
+    for _, value in ipairs({ id, dueAt, token, exact(claims) }) do claimed[#claimed + 1] = value end
   elseif nextDue == '' then
     nextDue = exact(math.ceil(score))
   end

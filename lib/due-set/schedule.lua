@@ -1,13 +1,15 @@
 -- Put jobs into a due set where they are not there yet, and say whether the caller must wake a drain.
 -- KEYS[1] due set (see exchange.lua)  KEYS[2] awake mark
--- ARGV[1] ms that a woken drain is given to start
--- ARGV[2…] pairs of the delay until due in ms (counted from Redis TIME, the only clock of the set) and id. At most 3,900.
+-- ARGV[1] ms that a woken drain is given to start  [2] now in ms, or '' for Redis TIME
+-- ARGV[3…] pairs of the delay until due in ms (so that the set's clock is the only one) and id. At most 1,900 pairs.
 -- Returns strings: how many ids were added; '1' if no drain is awake and the caller has just taken on to wake one
-local due, awake, entries = KEYS[1], KEYS[2], {}
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-for i = 2, #ARGV, 2 do
-  entries[i - 1], entries[i] = string.format('%.17g', now + tonumber(ARGV[i])), ARGV[i + 1]
+local due, awake, now, entries = KEYS[1], KEYS[2], tonumber(ARGV[2]), {}
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+for i = 3, #ARGV, 2 do
+  entries[i - 2], entries[i - 1] = string.format('%.17g', now + tonumber(ARGV[i])), ARGV[i + 1]
 end
 -- NX: a lease or a due time that is there is never disturbed.
 local added = redis.call('ZADD', due, 'NX', unpack(entries))

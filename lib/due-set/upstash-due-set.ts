@@ -43,19 +43,31 @@ type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore'>;
 /** Upstash runs a script under a lock of the whole database unless told that it touches its KEYS only. Plain Redis refuses the line. */
 const keyLocking = '#!lua flags=allow-key-locking\n';
 
+export interface DueSetOptions {
+  stage: string;
+  account: string;
+  /** Of the database: decides how a script is sent. */
+  url: string;
+  lease: LeaseSettings;
+  /** A test's own clock, ms; Redis' is used without it. */
+  nowMs?: () => number;
+}
+
 export class UpstashDueSet implements DueSet {
   readonly #redis: ScriptRunner;
   readonly #keys: [due: string, awake: string];
   readonly #lease: LeaseSettings;
+  readonly #nowMs: (() => number) | undefined;
   readonly #exchange: Script;
   readonly #schedule: Script;
 
-  constructor(redis: ScriptRunner, given: { stage: string; account: string; url: string; lease: LeaseSettings }) {
+  constructor(redis: ScriptRunner, given: DueSetOptions) {
     const { due, awake } = dueSetKeys(given.stage, given.account);
     const prefix = new URL(given.url).hostname.endsWith('.upstash.io') ? keyLocking : '';
     this.#redis = redis;
     this.#keys = [due, awake];
     this.#lease = given.lease;
+    this.#nowMs = given.nowMs;
     this.#exchange = new Script(prefix + exchangeScript);
     this.#schedule = new Script(prefix + scheduleScript);
   }
@@ -71,7 +83,7 @@ export class UpstashDueSet implements DueSet {
       String(Math.max(0, Math.floor(request.windowMs))),
       request.firstTick ? '1' : '0',
       String(request.inHand),
-      '',
+      this.#now(),
       ...request.settlements.flatMap(triple),
     ];
     return readExchange(await this.#run(this.#exchange, args));
@@ -83,7 +95,7 @@ export class UpstashDueSet implements DueSet {
     for (let start = 0; start < entries.length; start += scheduleMax) {
       const chunk = entries.slice(start, start + scheduleMax);
       const args = chunk.flatMap(({ id, delayMs }) => [String(Math.max(0, Math.ceil(delayMs))), id]);
-      const [addedText, wakeText] = texts(await this.#run(this.#schedule, [String(wakeGraceMs), ...args]));
+      const [addedText, wakeText] = texts(await this.#run(this.#schedule, [String(wakeGraceMs), this.#now(), ...args]));
       added += Number(addedText);
       wake ||= wakeText === '1';
     }
@@ -94,6 +106,10 @@ export class UpstashDueSet implements DueSet {
     if (ids.length === 0) return [];
     const scores = await reported(() => this.#redis.zmscore(this.#keys[0], [...ids]));
     return ids.filter((_, index) => scores?.[index] == null);
+  }
+
+  #now(): string {
+    return this.#nowMs === undefined ? '' : String(this.#nowMs());
   }
 
   /** By its digest; sent whole when Redis does not know it (a restart empties its script cache). Once, never in a loop. */
@@ -168,6 +184,6 @@ async function reported<T>(call: () => Promise<T>): Promise<T> {
 function codeOf(error: unknown, message: string): DueSetError['code'] {
   const name = error instanceof Error ? error.name : '';
   if (name === 'TimeoutError' || name === 'AbortError') return 'timeout';
-  if (/max (daily )?requests? limit|capacity quota|OOM/i.test(message)) return 'limit';
+  if (/max (daily )?requests? limit|capacity quota|\bOOM\b/.test(message)) return 'limit';
   return name === 'UpstashError' || name === 'UpstashJSONParseError' ? 'refused' : 'unreachable';
 }
