@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { AdmissionHold } from './admission-hold.ts';
 import { DueSetError, JobStoreError, messageOf } from './errors.ts';
 import { Hand, type Held } from './hand.ts';
@@ -98,6 +99,8 @@ class Drain {
     this.#settings = settings;
     this.#remainingMs = remainingMs;
     this.#clock = new SetClock(ports.clock.monotonicMs);
+    // Every job that waits for its time listens to the end: hundreds are no leak.
+    setMaxListeners(0, this.#end.signal);
     this.#hand = new Hand(settings.leaseMs);
     this.#reads = new Lanes(settings.concurrency, (held) => this.#work(held));
     this.#creates = new Lanes(settings.createConcurrency, (held) => this.#work(held));

@@ -60,9 +60,14 @@ function crashed(ports: StepPorts, job: Job, error: unknown): Promise<StepResult
 }
 
 async function setAside(ports: StepPorts, job: Job, fault: Fault, delayMs: number): Promise<StepResult> {
-  const nowMs = ports.nowMs();
+  const noted = (current: Job): Job => {
+    const nowMs = ports.nowMs();
+    return { ...current, lastFault: { ...fault, atMs: nowMs }, updatedAtMs: nowMs };
+  };
   try {
-    await ports.store.update({ ...job, lastFault: { ...fault, atMs: nowMs }, updatedAtMs: nowMs });
+    const written = await ports.store.update(noted(job));
+    const stored = written.kind === 'stale' ? await ports.store.get(job.id) : null;
+    if (stored !== null && isActive(stored.state)) await ports.store.update(noted(stored));
   } catch (error) {
     ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
   }

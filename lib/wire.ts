@@ -1,4 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import {
   type Environment,
   type RecordConfig,
@@ -141,7 +143,6 @@ function lambdaWaker({ drainFunction, endpoint }: WakeConfig): Waker {
   return {
     async wake() {
       try {
-        const { LambdaClient, InvokeCommand } = await import('@aws-sdk/client-lambda');
         const client = new LambdaClient({
           maxAttempts: 2,
           requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
@@ -167,7 +168,6 @@ function localAws(endpoint: string | undefined) {
 
 function fill(environment: Environment, wanted: SecretName[]): Promise<Environment> {
   return withSecrets(environment, wanted, async (Names) => {
-    const { SSMClient, GetParametersCommand } = await import('@aws-sdk/client-ssm');
     const reply = await new SSMClient({}).send(new GetParametersCommand({ Names, WithDecryption: true }));
     return Object.fromEntries((reply.Parameters ?? []).map(({ Name, Value }) => [Name ?? '', Value ?? '']));
   });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { depthOf, isObject, type JsonObject } from '../json.ts';
 import { Problem } from './problem.ts';
 

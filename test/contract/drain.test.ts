@@ -1,0 +1,178 @@
+import { afterEach, expect, test } from 'vitest';
+import { type DrainSettings, drain } from '../../lib/drain.ts';
+import type { Job } from '../../lib/job.ts';
+import { sweep } from '../../lib/sweep.ts';
+import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+
+/* The drain on real parts: real Redis through the bridge, dynalite, the simulator. Times pass thirty times as fast. */
+
+let parts: Parts;
+afterEach(() => parts.close());
+
+const dueKey = 'pk:{test}:due:sume';
+const hour = 3_600_000;
+
+async function allJobs(): Promise<Job[]> {
+  return (await parts.ports.store.list('acme', { limit: 100 })).jobs;
+}
+
+async function submitClips(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await submitClip(parts, `clip-${i}`);
+}
+
+function drainFor(ms: number, settings: Partial<DrainSettings> = {}) {
+  return drain(parts.ports, { ...parts.settings, ...settings }, remaining(parts, ms));
+}
+
+async function strike(faults: unknown): Promise<void> {
+  const reply = await fetch(`${parts.sume.url}/__control/faults`, { method: 'POST', body: JSON.stringify(faults) });
+  expect(reply.status, await reply.text()).toBeLessThan(300);
+}
+
+/** Id → score, as text. */
+async function dueTimes(): Promise<Map<string, string>> {
+  const flat = ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1', 'WITHSCORES')) as unknown[]).map(String);
+  return new Map(flat.flatMap((id, i) => (i % 2 ? [] : [[id, flat[i + 1] ?? '']])));
+}
+
+async function expectAllCompleted(count: number): Promise<void> {
+  const jobs = await allJobs();
+  expect(jobs.map(({ state }) => state)).toEqual(Array(count).fill('completed'));
+  expect(jobs.every(({ result }) => result?.value != null)).toBe(true);
+  expect(await parts.upstash.direct('ZCARD', dueKey)).toBe(0);
+}
+
+test('clips go in and come out: each billed once, read when the provider asked for it, never early, five writes each', async () => {
+  parts = await startParts({ renderSeconds: 40 });
+  await submitClips(20);
+  const report = await drainFor(hour);
+  expect(report).toMatchObject({ ended: 'idle', lostLeases: 0, orphans: 0, failedExchanges: 0 });
+  await expectAllCompleted(20);
+  expect((await allJobs())[0]?.usage).toMatchObject({ status: 'captured', capturedMicros: 1_512_000 });
+  expect(parts.sume.report()).toMatchObject({ billedClips: 20, earlyReads: 0, duplicateReads: 0 });
+  expect(parts.dynamo.counts().writes).toBeLessThanOrEqual(20 * 5);
+});
+
+test('more clips than the provider has places for wait, and are sent as places become free', async () => {
+  parts = await startParts({ renderSeconds: 20, limits: { createsPerMinute: 1_000 } });
+  await submitClips(40);
+  await drainFor(hour);
+  await expectAllCompleted(40);
+  const { billedClips, refused429, earlyReads } = parts.sume.report();
+  expect({ billedClips, earlyReads }).toEqual({ billedClips: 40, earlyReads: 0 });
+  // The first refusal holds the other creates: not every waiting job runs into one of its own.
+  expect(refused429.create).toBeLessThan(60);
+});
+
+test('T112 overlapping drains work disjoint jobs: no read twice, no clip twice', async () => {
+  parts = await startParts({ renderSeconds: 40 });
+  await submitClips(20);
+  await Promise.all([drainFor(hour), drainFor(hour), drainFor(hour)]);
+  await expectAllCompleted(20);
+  expect(parts.sume.report()).toMatchObject({ billedClips: 20, earlyReads: 0, duplicateReads: 0 });
+});
+
+test('a window that ends gives back what it did not start, with its own due time', async () => {
+  parts = await startParts();
+  await submitClips(2);
+  const dueBefore = await dueTimes();
+  await strike([{ kind: 'delay', route: 'create', ms: 800 }]);
+  // One lane, and a create that takes longer than the window: the second job never starts.
+  const report = await drainFor(60_000, { stepMs: 50_000, createConcurrency: 1 });
+  expect(report).toMatchObject({ ended: 'window', steps: 1, givenBack: 1 });
+  const dueAfter = await dueTimes();
+  expect([...dueAfter].filter(([id, due]) => dueBefore.get(id) === due)).toHaveLength(1);
+  expect(parts.sume.report().createsReceived).toBe(1);
+});
+
+test('T113 with no time for a step nothing is claimed', async () => {
+  parts = await startParts();
+  await submitClips(1);
+  for (const ms of [6_000, 400, -1]) expect(await drainFor(ms)).toMatchObject({ ended: 'no_time', claims: 0 });
+  expect(parts.upstash.rest.counts().httpRequests).toBeLessThanOrEqual(2);
+});
+
+test('T14 an id without a record is dropped, and the job behind it is worked in the same tick', async () => {
+  parts = await startParts({ renderSeconds: 5 });
+  const ghosts = Array.from({ length: 200 }, (_, i) => ['1', `job_ghost_${i}`]).flat();
+  await parts.upstash.direct('ZADD', dueKey, ...ghosts);
+  await submitClips(5);
+  const report = await drainFor(hour);
+  expect(report.orphans).toBe(200);
+  await expectAllCompleted(5);
+});
+
+test('a wiped Redis is rebuilt by one sweep: every active job comes back, no ended one does, none is read early', async () => {
+  parts = await startParts({ renderSeconds: 100, limits: { processing: 20 } });
+  await submitClips(12);
+  await drainFor(65_000);
+  await parts.upstash.direct('FLUSHALL');
+  const settings = { shardCount: 8, pageMs: 1_000, periodMs: 300_000 };
+  const report = await sweep(parts.ports, settings, remaining(parts, hour));
+  expect(report).toMatchObject({ complete: true, active: 12, restored: 12 });
+  expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ restored: 0 });
+  await drainFor(hour);
+  await expectAllCompleted(12);
+  expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ active: 0, restored: 0 });
+  expect(parts.sume.report()).toMatchObject({ billedClips: 12, earlyReads: 0, duplicateReads: 0 });
+});
+
+test('a reply of Redis that is lost, whichever one, costs time and nothing else', async () => {
+  parts = await startParts({ renderSeconds: 40 });
+  await submitClips(15);
+  await parts.upstash.setFaults({ match: 'evalsha', dropReplies: 0.15 });
+  await drainFor(hour);
+  await expectAllCompleted(15);
+  expect(parts.sume.report()).toMatchObject({ billedClips: 15, earlyReads: 0, duplicateReads: 0 });
+});
+
+test('T121 a used-up Redis plan ends the run after one try and is told', async () => {
+  parts = await startParts();
+  await submitClips(1);
+  const before = parts.upstash.rest.counts().httpRequests;
+  await parts.upstash.setFaults({ failWith: { status: 400, body: { error: 'ERR max requests limit exceeded' } } });
+  expect(await drainFor(hour)).toMatchObject({ ended: 'limit', claims: 0 });
+  expect(parts.upstash.rest.counts().httpRequests - before).toBeLessThanOrEqual(2);
+  expect(parts.logged.filter(({ event }) => event === 'exchange_failed')).toHaveLength(1);
+});
+
+test('T43 T54 provider answers that make no sense change no state and fail no job', async () => {
+  parts = await startParts({ renderSeconds: 30 });
+  await submitClips(6);
+  const faults = [
+    { kind: 'malformed-json', route: 'status', count: 3 },
+    { kind: 'wrong-id', route: 'status', count: 3 },
+    { kind: 'error', status: 502, route: 'status', count: 3 },
+    { kind: 'empty-body', route: 'result', count: 2 },
+    { kind: 'reset-after-effect', route: 'create', count: 3 },
+  ];
+  await strike(faults);
+  await drainFor(2 * hour);
+  await expectAllCompleted(6);
+  expect(parts.sume.report()).toMatchObject({ billedClips: 6, earlyReads: 0 });
+});
+
+test('T18 a step that throws touches its own job only, which is put aside with the reason', async () => {
+  parts = await startParts({ renderSeconds: 5 });
+  await submitClips(10);
+  const victim = (await allJobs())[3]?.id;
+  const { provider } = parts.ports;
+  parts.ports.provider = {
+    create: (job) => (job.id === victim ? Promise.reject(new TypeError('boom')) : provider.create(job)),
+    read: (job) => provider.read(job),
+  };
+  await drainFor(120_000);
+  const jobs = await allJobs();
+  expect(jobs.filter(({ state }) => state === 'completed')).toHaveLength(9);
+  expect(jobs.find(({ id }) => id === victim)?.lastFault).toMatchObject({ code: 'internal_error' });
+});
+
+test('a job whose step keeps killing its drain is parked with a reason after five claims', async () => {
+  parts = await startParts();
+  await submitClips(1);
+  const id = (await allJobs())[0]?.id ?? '';
+  await parts.upstash.direct('ZADD', dueKey, `${parts.ports.clock.nowMs() - 1_000}.25`, id);
+  expect(await drainFor(60_000)).toMatchObject({ parked: 1, steps: 0 });
+  expect((await allJobs())[0]).toMatchObject({ state: 'waiting', lastFault: { code: 'parked' } });
+  expect(parts.sume.report().createsReceived).toBe(0);
+});

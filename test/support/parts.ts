@@ -1,0 +1,98 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type Dynamo, startDynamo } from '../../infra/local/dynamo.ts';
+import { ensureTable } from '../../infra/local/ensure-table.ts';
+import type { SumeSimulatorOptions } from '../../infra/local/sume-simulator/settings.ts';
+import type { RunningSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
+import { startSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
+import type { DrainPorts, DrainSettings } from '../../lib/drain.ts';
+import { connectUpstash, exchangeMax, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
+import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
+import type { Log, LogFields } from '../../lib/log.ts';
+import { HttpClient } from '../../lib/providers/http.ts';
+import { Sume } from '../../lib/providers/sume.ts';
+import { type SubmitPorts, type SubmitResult, submit } from '../../lib/submit.ts';
+import type { SweepPorts } from '../../lib/sweep.ts';
+import { clock as realClock } from '../../lib/wire.ts';
+import { FastClock } from './fast-clock.ts';
+import { startTestUpstash, type TestUpstash } from './upstash.ts';
+
+const leaseMs = 10_000;
+/** Times faster than real time: fifteen seconds pass in half a second. */
+const speed = 30;
+
+/** All real parts of one product in one process: Redis behind its bridge, dynalite, the simulator, and our adapters. */
+export async function startParts(simulator: SumeSimulatorOptions = {}) {
+  const upstash = await startTestUpstash();
+  const dynamo = await startDynamo();
+  const clock = new FastClock(speed);
+  const { nowMs, monotonicMs } = clock;
+  const sume = await startSumeSimulator({ seed: 'test', nowMs, monotonicMs, ...simulator });
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  await ensureTable({
+    endpoint: dynamo.url,
+    region: 'us-east-1',
+    credentials,
+    tableName: 'pollkeeper-test',
+    emulated: true,
+  });
+  const client = new DynamoDBClient({ endpoint: dynamo.url, region: 'us-east-1', credentials, maxAttempts: 1 });
+  const logged: { event: string; fields: LogFields | undefined }[] = [];
+  const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
+  const log: Log = { info: note, warn: note, error: note };
+  const limits = { connectMs: 500, totalMs: 1_000, bodyMax: 1_000_000 };
+  const http = new HttpClient(sume.url, 50, limits, realClock.monotonicMs);
+  const { url, token } = upstash;
+  const setOptions = { stage: 'test', account: 'sume', url, lease: { leaseMs, aheadMs: 1_250 }, nowMs };
+  const ports: DrainPorts & SubmitPorts & SweepPorts & { store: DynamoJobStore } = {
+    dueSet: new UpstashDueSet(connectUpstash({ url, token, timeoutMs: 1_000 }), setOptions),
+    store: new DynamoJobStore(client, 'pollkeeper-test', clock),
+    provider: new Sume(http, { basePath: '', apiKey: 'sk_test', keyPrefix: 'test-' }),
+    waker: { wake: async () => {} },
+    clock,
+    random: () => Math.random(),
+    log,
+  };
+  const settings: DrainSettings = {
+    ...{
+      concurrency: 50,
+      createConcurrency: 4,
+      tickMs: 1_000,
+      leaseMs,
+      windowMs: 3_600_000,
+      stepMs: 30_000,
+      exchangeMax,
+    },
+  };
+  return { upstash, dynamo, sume, ports, settings, logged, close: () => closeAll(upstash, dynamo, sume, http) };
+}
+
+export type Parts = Awaited<ReturnType<typeof startParts>>;
+
+async function closeAll(
+  upstash: TestUpstash,
+  dynamo: Dynamo,
+  sume: RunningSumeSimulator,
+  http: HttpClient,
+): Promise<void> {
+  await Promise.all([http.close(), sume.close(), dynamo.close(), upstash.close()]);
+}
+
+/** Submits a clip under the key, as the API would. */
+export function submitClip(parts: Parts, idempotencyKey: string, input = {}): Promise<SubmitResult> {
+  const clip = {
+    model: 'seedance-2-mini',
+    prompt: `a lighthouse, ${idempotencyKey}`,
+    duration: 8,
+    resolution: '720p',
+    ...input,
+  };
+  return submit(parts.ports, {
+    ...{ owner: 'acme', account: 'sume', idempotencyKey, input: clip, deadlineSeconds: 3_600, metadata: {} },
+  });
+}
+
+/** A Lambda context's clock: `ms` from now, on the parts' own clock. */
+export function remaining({ ports: { clock } }: Parts, ms: number): () => number {
+  const endsAtMs = clock.monotonicMs() + ms;
+  return () => endsAtMs - clock.monotonicMs();
+}
