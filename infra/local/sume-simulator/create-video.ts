@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { type Answer, Refusal, tooMany } from './answer.ts';
 import type { Call } from './call.ts';
 import { type CreateRequest, readCreateRequest } from './create-request.ts';
+import type { Job } from './job.ts';
 import { createdBody } from './job-body.ts';
 import type { CreatedJob } from './journal.ts';
-import { scaledSeconds } from './poll-hint.ts';
+import { nextPollAfterSeconds, scaledSeconds } from './poll-hint.ts';
 import { priceMicros } from './price.ts';
 import { rememberedJob } from './remembered-job.ts';
 import { jobRandoms, renderSeconds } from './render-time.ts';
-import { advance, nextLaneAtMs } from './workspace.ts';
+import { advance, nextLaneAtMs, queuePlace } from './workspace.ts';
 import { createJob } from './world.ts';
 
 /** A refused create that names no lane's end waits this long, in modelled seconds. */
@@ -21,21 +22,23 @@ const FAILS_WITHIN = 0.8;
  * nothing behind, its key included: the same key can be tried again.
  */
 export function createVideo(call: Call): Answer {
-  const { simulator, origin } = call;
-  const { form } = simulator.settings;
+  const { simulator } = call;
   const remembered = rememberedJob(call, 'POST /videos');
   if (remembered.job !== undefined) {
-    return {
-      status: 200,
-      headers: ['Idempotent-Replayed', 'true'],
-      body: createdBody(form, remembered.job, origin, true),
-    };
+    return { ...created(call, remembered.job, true), headers: ['Idempotent-Replayed', 'true'] };
   }
   const request = readCreateRequest(call.body);
   const priced = { ...request, priceMicros: priceMicros(request) };
   checkRoom(call, priced.priceMicros);
   const job = createJob(simulator.world, newJob(call, priced), remembered.used);
-  return { status: 202, body: createdBody(form, job, origin, false) };
+  return created(call, job, false);
+}
+
+/** Tells the job's status, and when to look first. A reader who looks at once all the same is not counted as early. */
+function created({ simulator, tenant, origin }: Call, job: Job, hit: boolean): Answer {
+  const { form, timeScale } = simulator.settings;
+  const hintSeconds = nextPollAfterSeconds(job.state, queuePlace(tenant.workspace, job), timeScale);
+  return { status: hit ? 200 : 202, body: createdBody(form, job, { origin, hit, hintSeconds }) };
 }
 
 /** Throws a Refusal when the money or the places do not suffice. */

@@ -51,11 +51,17 @@ export function statusBody(form: Form, job: Job, hintSeconds: number | null): st
   });
 }
 
-export function createdBody(form: Form, job: Job, origin: string, idempotencyHit: boolean): string {
-  const urls = jobUrls(origin, job.id);
+/** The create answer: the job's status, and with it when to look first. */
+export function createdBody(
+  form: Form,
+  job: Job,
+  created: { origin: string; hit: boolean; hintSeconds: number | null },
+): string {
+  const urls = jobUrls(created.origin, job.id);
+  const idempotencyHit = created.hit;
   return inForm(
     form,
-    { id: job.id, status: job.state, sume_status: job.state, idempotency_hit: idempotencyHit, ...urls },
+    { ...statusFields(job, created.hintSeconds), idempotency_hit: idempotencyHit, ...urls },
     { request_id: job.id, ...urls, idempotency_hit: idempotencyHit, model: job.model, job: briefJob(job) },
   );
 }
