@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { AdmissionHold } from './admission-hold.ts';
-import { DueSetError, JobStoreError, messageOf } from './errors.ts';
+import { DueSetError, messageOf } from './errors.ts';
 import { Hand, type Held } from './hand.ts';
 import { isActive, type Job } from './job.ts';
+import { KnownJobs } from './known-jobs.ts';
 import { Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
+import { Pace } from './pace.ts';
 import type { Claim, Clock, DueSet, ExchangeReply, JobStore, Provider, Random } from './ports.ts';
 import { SetClock } from './set-clock.ts';
 import { needsCreate, park, type StepPorts, step } from './step.ts';
@@ -62,7 +64,6 @@ export interface DrainReport {
   failedExchanges: number;
 }
 
-/** Kept records, so that a job read every few seconds costs one record read per run; the oldest makes room. */
 const knownJobsMax = 20_000;
 /** Claimed this often in a row and never settled: the job itself must be what kills its drain. */
 const poisonousClaims = 5;
@@ -85,13 +86,12 @@ class Drain {
   readonly #reads: Lanes<Held>;
   readonly #creates: Lanes<Held>;
   readonly #stepPorts: StepPorts;
-  readonly #known = new Map<string, Job>();
+  readonly #known = new KnownJobs(knownJobsMax);
+  readonly #pace: Pace;
   readonly #end = new AbortController();
   readonly #report: DrainReport;
   #bell = new AbortController();
   #windowEndsAtMs = 0;
-  #finishedPerTick = 0;
-  #finished = 0;
   #claimedAll = true;
 
   constructor(ports: DrainPorts, settings: DrainSettings, remainingMs: () => number) {
@@ -102,6 +102,7 @@ class Drain {
     // Every job that waits for its time listens to the end: hundreds are no leak.
     setMaxListeners(0, this.#end.signal);
     this.#hand = new Hand(settings.leaseMs);
+    this.#pace = new Pace(settings, ports.clock.monotonicMs());
     this.#reads = new Lanes(settings.concurrency, (held) => this.#work(held));
     this.#creates = new Lanes(settings.createConcurrency, (held) => this.#work(held));
     const { store, provider, random, log } = ports;
@@ -191,13 +192,12 @@ class Drain {
     }
   }
 
-  /** Enough to keep every lane busy for a tick and a half at the pace of the last tick, so that other drains find work too. */
   #claimMax(): number {
-    const { concurrency, exchangeMax } = this.#settings;
-    this.#finishedPerTick = Math.max(this.#finished, this.#finishedPerTick / 2);
-    this.#finished = 0;
-    const wanted = Math.max(2 * concurrency, Math.ceil(1.5 * this.#finishedPerTick));
-    return Math.max(0, Math.min(wanted, exchangeMax - this.#hand.size) - this.#hand.unstarted);
+    const wanted = Math.min(
+      this.#pace.wanted(this.#ports.clock.monotonicMs()),
+      this.#settings.exchangeMax - this.#hand.size,
+    );
+    return Math.max(0, wanted - this.#hand.unstarted);
   }
 
   #take(claims: readonly Claim[], nowMs: number): void {
@@ -229,7 +229,6 @@ class Drain {
       this.#report.orphans += absent.length;
       for (const job of jobs) this.#arm(byId.get(job.id), job);
     } catch (error) {
-      if (!(error instanceof JobStoreError)) throw error;
       log.error('records_unread', { jobs: unknown.length, error: messageOf(error) });
       for (const held of unknown) this.#finish(held, this.#dueIn(storeRetryMs));
     }
@@ -266,8 +265,8 @@ class Drain {
     const { settle, job } = await (poisonous ? park : step)(this.#stepPorts, held.job);
     if (poisonous) this.#report.parked++;
     else this.#report.steps++;
-    this.#finished++;
-    this.#remember(held.id, job);
+    this.#pace.finish();
+    this.#known.remember(held.id, job);
     this.#finish(held, settle);
     const hungry = !this.#claimedAll && this.#hand.unstarted < this.#settings.concurrency;
     const lastOne = this.#reads.running + this.#creates.running === 1;
@@ -277,15 +276,6 @@ class Drain {
 
   #finish(held: Held | undefined, settle: NonNullable<Held['settle']>): void {
     if (held !== undefined && this.#hand.holds(held)) this.#hand.finish(held, settle);
-  }
-
-  #remember(id: string, job: Job | null): void {
-    this.#known.delete(id);
-    if (job === null) return;
-    this.#known.set(id, job);
-    if (this.#known.size <= knownJobsMax) return;
-    const oldest = this.#known.keys().next();
-    if (oldest.done !== true) this.#known.delete(oldest.value);
   }
 
   #dueIn(delayMs: number): NonNullable<Held['settle']> {
