@@ -30,13 +30,14 @@ end
 if #kept > 0 then redis.call('ZADD', due, unpack(kept)) end
 if #gone > 0 then redis.call('ZREM', due, unpack(gone)) end
 
-local claimed, leased, nextDue = {}, {}, ''
+-- Not past the caller's window: what falls due after it is left to the next drain, in time.
+local claimed, leased, nextDue, reach = {}, {}, '', now + math.min(ahead, window)
 local range = redis.call('ZRANGE', due, 0, limit + 64, 'WITHSCORES') -- 64: leases about to end lie among the due
 for i = 1, #range, 2 do
   local id, score = range[i], tonumber(range[i + 1])
   local claims = math.floor((score % 1) * 16)
   if claims ~= claims then claims = 0 end -- an infinite score, which no release of ours writes
-  local ripe = score <= now + (claims > 0 and 0 or ahead)
+  local ripe = score <= (claims > 0 and now or reach)
   if ripe and #leased < 2 * limit then
     claims = math.min(claims + 1, 15)
     local token, dueAt = exact(now + lease + claims / 16), exact(math.max(math.floor(score), 0))
