@@ -63,11 +63,11 @@ export type SecretName = keyof typeof secretParameters;
 /* Each of these throws a ConfigError naming the first variable that is wrong. Secrets are expected to be filled in. */
 
 export function readRecordConfig(environment: Environment): RecordConfig {
-  const stage = environment.STAGE ?? 'dev';
+  const stage = environment.STAGE || 'dev';
   if (!/^[a-z][a-z0-9-]{0,30}$/.test(stage)) {
     throw new ConfigError(`STAGE is "${stage}"; expected a lower-case name such as dev or prod.`);
   }
-  const table = environment.TABLE_NAME ?? `pollkeeper-${stage}`;
+  const table = environment.TABLE_NAME || `pollkeeper-${stage}`;
   if (!/^[\w.-]{3,255}$/.test(table)) {
     throw new ConfigError(`TABLE_NAME is "${table}"; expected a DynamoDB table name such as pollkeeper-dev.`);
   }
@@ -83,7 +83,7 @@ export function readRedisConfig(environment: Environment): RedisConfig {
 
 export function readWakeConfig(environment: Environment): WakeConfig {
   const { stage } = readRecordConfig(environment);
-  const drainFunction = environment.DRAIN_FUNCTION_NAME ?? `pollkeeper-${stage}-drain`;
+  const drainFunction = environment.DRAIN_FUNCTION_NAME || `pollkeeper-${stage}-drain`;
   return { drainFunction, ...optionalEndpoint(environment, 'LAMBDA_ENDPOINT') };
 }
 
@@ -154,7 +154,7 @@ function secret(environment: Environment, name: SecretName, example: string): st
 
 function url(environment: Environment, name: string, fallback?: string): URL {
   const example = fallback ?? 'https://example-12345.upstash.io';
-  const value = environment[name] ?? fallback;
+  const value = environment[name] || fallback;
   if (value === undefined || value === '')
     throw new ConfigError(`${name} is missing; expected a URL such as ${example}`);
   const parsed = URL.canParse(value) ? new URL(value) : null;

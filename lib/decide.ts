@@ -6,6 +6,7 @@ import {
   overdueReadsMs,
   pollDelayMs,
   retryAfterDelayMs,
+  retryAfterMaxMs,
   troubleDelayMs,
 } from './due.ts';
 import { enter, type Fault, type Job, type JobState } from './job.ts';
@@ -30,13 +31,14 @@ export const resultReadsMax = 5;
 
 /** What follows from an outcome. `nowMs` is on the due set's clock; `random` in [0, 1) spreads what has no exact time. */
 export function decide(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
+  if (isLateCreate(job, outcome)) return postpone(job, job, nowMs + pollDelayMs(null, random), nowMs);
   switch (outcome.kind) {
     case 'accepted':
       return accept(job, outcome, nowMs, random);
     case 'refused':
       return end(withFault(job, outcome.fault, nowMs), 'rejected', nowMs, outcome.fault.code);
     case 'no_slot':
-      return noSlot(job, outcome, nowMs, random);
+      return unsent(job, outcome, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
     case 'running':
       return run(job, outcome, nowMs, random);
     case 'completed':
@@ -50,14 +52,17 @@ export function decide(job: Job, outcome: Outcome, nowMs: number, random: number
       return miss(job, outcome.fault, nowMs, random);
     case 'throttled':
       return postpone(job, job, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
-    case 'denied': {
-      const known = job.lastFault?.code === outcome.fault.code;
-      const seen = known ? job : withFault(job, outcome.fault, nowMs);
-      return postpone(job, seen, nowMs + spread(deniedDelayMs, random), nowMs);
-    }
+    case 'denied':
+      return unsent(job, outcome, nowMs + spread(deniedDelayMs, random), nowMs);
     case 'trouble':
       return trouble(job, outcome, nowMs, random);
   }
+}
+
+/** A create's answer that comes after another drain had the job confirmed: only a read can say more by now. */
+function isLateCreate(job: Job, { kind }: Outcome): boolean {
+  const ofCreate = kind === 'accepted' || kind === 'refused' || kind === 'no_slot';
+  return ofCreate && job.state !== 'waiting' && job.state !== 'submitting';
 }
 
 type Of<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
@@ -74,17 +79,19 @@ function accept(job: Job, outcome: Of<'accepted'>, nowMs: number, random: number
   return pastDeadline(next, nowMs) ?? changed(next, nowMs + pollDelayMs(outcome.hintMs, random), nowMs);
 }
 
-function noSlot(job: Job, outcome: Of<'no_slot'>, nowMs: number, random: number): Decision {
-  const faulty = withFault(job, outcome.fault, nowMs);
-  const back = job.state === 'waiting' ? faulty : enter(faulty, 'waiting', nowMs, outcome.fault.code);
-  return pastDeadline(back, nowMs) ?? changed(back, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
+/** The provider would not take the call, for a reason that is not the job's: a create goes back to waiting, a read stays. */
+function unsent(job: Job, outcome: Of<'no_slot' | 'denied'>, dueAtMs: number, nowMs: number): Decision {
+  const seen = job.lastFault?.code === outcome.fault.code ? job : withFault(job, outcome.fault, nowMs);
+  if (job.state !== 'submitting' || outcome.repeated === true) return postpone(job, seen, dueAtMs, nowMs);
+  const back = enter(seen, 'waiting', nowMs, outcome.fault.code);
+  return pastDeadline(back, nowMs) ?? changed(back, dueAtMs, nowMs);
 }
 
 function run(job: Job, outcome: Of<'running'>, nowMs: number, random: number): Decision {
   const dueAtMs = nowMs + pollDelayMs(outcome.hintMs, random);
   const heard: Job = { ...recovered(job), ...only('providerStatus', outcome.word), ...only('usage', outcome.usage) };
-  if (job.state === 'overdue') return stillOverdue(job, heard, nowMs);
-  const late = pastDeadline(heard, nowMs);
+  if (job.state === 'overdue') return stillOverdue(job, heard, nowMs, dueAtMs);
+  const late = pastDeadline(heard, nowMs, dueAtMs);
   if (late !== null) return late;
   if (job.state !== outcome.phase) return changed(enter(heard, outcome.phase, nowMs, outcome.word), dueAtMs, nowMs);
   if (tellsNothingNew(job, outcome)) return { kind: 'keep', dueAtMs: beforeDeadline(dueAtMs, job.deadlineAtMs, nowMs) };
@@ -117,7 +124,8 @@ function miss(job: Job, fault: Fault, nowMs: number, random: number): Decision {
 
 function trouble(job: Job, outcome: Of<'trouble'>, nowMs: number, random: number): Decision {
   const faulty = withFault({ ...job, failuresInRow: job.failuresInRow + 1 }, outcome.fault, nowMs);
-  const delay = Math.max(troubleDelayMs(faulty.failuresInRow, random), outcome.retryAfterMs ?? 0);
+  const toldMs = Math.min(outcome.retryAfterMs ?? 0, retryAfterMaxMs);
+  const delay = Math.max(troubleDelayMs(faulty.failuresInRow, random), toldMs);
   return postpone(job, faulty, nowMs + delay, nowMs);
 }
 
@@ -141,20 +149,23 @@ export function expireUnsent(job: Job, nowMs: number): Decision | null {
   return end(withFault(job, fault, nowMs), 'expired', nowMs, fault.code);
 }
 
-/** What our own deadline does to a job once it has passed, or null while it has not. */
-function pastDeadline(job: Job, nowMs: number): Decision | null {
+/** What our own deadline does to a job once it has passed, or null while it has not. No read before `notBeforeMs`. */
+function pastDeadline(job: Job, nowMs: number, notBeforeMs = nowMs): Decision | null {
   if (nowMs < job.deadlineAtMs) return null;
   if (job.state === 'waiting') return expireUnsent(job, nowMs);
   if (job.state !== 'queued' && job.state !== 'processing') return null;
-  const dueAtMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
+  const nextMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
   const overdue = enter(job, 'overdue', nowMs, 'deadline_passed');
-  return dueAtMs === null ? end(overdue, 'given_up', nowMs) : { kind: 'change', job: overdue, dueAtMs };
+  if (nextMs === null) return end(overdue, 'given_up', nowMs);
+  return { kind: 'change', job: overdue, dueAtMs: Math.max(nextMs, notBeforeMs) };
 }
 
-function stillOverdue(job: Job, heard: Job, nowMs: number): Decision {
-  const dueAtMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
-  if (dueAtMs === null) return end(heard, 'given_up', nowMs);
-  const unchanged = heard.providerStatus === job.providerStatus && job.failuresInRow === 0 && job.missingReads === 0;
+function stillOverdue(job: Job, heard: Job, nowMs: number, notBeforeMs: number): Decision {
+  const nextMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
+  if (nextMs === null) return end(heard, 'given_up', nowMs);
+  const dueAtMs = Math.max(nextMs, notBeforeMs);
+  const uneventful = job.failuresInRow === 0 && job.missingReads === 0 && job.resultReads === 0;
+  const unchanged = uneventful && heard.providerStatus === job.providerStatus;
   return unchanged ? { kind: 'keep', dueAtMs } : { kind: 'change', job: { ...heard, updatedAtMs: nowMs }, dueAtMs };
 }
 

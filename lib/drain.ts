@@ -112,7 +112,7 @@ class Drain {
       random,
       log,
       hold: new AdmissionHold(),
-      nowMs: () => this.#clock.latestNowMs(),
+      nowMs: () => Math.ceil(this.#clock.latestNowMs()),
     };
     const nothing = { claims: 0, steps: 0, givenBack: 0, lostLeases: 0, orphans: 0, broken: 0, parked: 0 };
     this.#report = { ended: 'window', ticks: 0, dueLagMs: 0, failedExchanges: 0, ...nothing };

@@ -1,6 +1,6 @@
 /*
  * When a job is due next. Pure: delays in, delays out, all in milliseconds; `random` is a number in [0, 1).
- * A hint of the provider is a floor: nothing here ever makes a read earlier than it was told.
+ * A hint of the provider is a floor: nothing here makes a read earlier than it was told, up to the maxima below.
  */
 
 export const pollDefaultMs = 15_000;

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** Something in the configuration is missing or malformed. The message names the variable and gives an example. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -22,6 +24,11 @@ export class JobStoreError extends Error {
 
 /** The text of any thrown value, on one line and bounded, for a log line or a stored fault. Never includes a stack. */
 export function messageOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text =
+    error instanceof Error
+      ? `${error.name}: ${error.message}`
+      : typeof error === 'string'
+        ? error
+        : inspect(error, { depth: 1 });
   return text.replace(/\s+/g, ' ').slice(0, 500);
 }

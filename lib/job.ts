@@ -3,12 +3,12 @@ import type { JsonObject } from './json.ts';
 /*
  * The life of a job. An arrow is the only way from one state to the next; what takes it is in decide.ts.
  *
- *   waiting ──▶ submitting ──▶ queued ──▶ processing ──▶ completed | failed | canceled | expired
- *      │            │             └──────────┴──▶ overdue ──▶ any of these, late | given_up
- *      │            └──▶ rejected                              └──────────▶ lost
- *      └──▶ canceled | expired (its deadline passed before it was ever sent)
+ *   waiting ◀──▶ submitting ──▶ queued ◀──▶ processing ──▶ completed | failed | canceled | expired | lost
+ *      │             │  │             └──────────┴──▶ overdue ──▶ any of these, late | given_up
+ *      │             │  └──▶ processing | rejected | given_up
+ *      └──▶ expired  └──▶ back to waiting when the provider had no place for it
  *
- * waiting     durable with us, never sent
+ * waiting     durable with us, not at the provider; expires if it is never sent by its deadline
  * submitting  a create call may have reached the provider; it is only ever repeated with the same idempotency key
  * overdue     our deadline passed; the render may still be running and billed, so it is read again, seldom
  * given_up    overdue for days without a verdict; a request to poll takes it up again

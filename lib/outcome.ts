@@ -12,8 +12,8 @@ export type Outcome =
   | { kind: 'accepted'; providerJobId: string; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
   /** Create: no for good (a 4xx that a repeat cannot cure). */
   | { kind: 'refused'; fault: Fault }
-  /** Create: no place at the provider now. */
-  | { kind: 'no_slot'; retryAfterMs: number | null; fault: Fault }
+  /** Create: no place at the provider now. `repeated`: an earlier call, whose end nobody knows, may have brought the job there. */
+  | { kind: 'no_slot'; retryAfterMs: number | null; fault: Fault; repeated?: boolean }
   /** Read: not ended yet. */
   | { kind: 'running'; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
   /** Read: ended. `completed` carries its result, or null when the provider had none to give. */
@@ -23,7 +23,7 @@ export type Outcome =
   | { kind: 'missing'; fault: Fault }
   /** Read: too many reads (429). */
   | { kind: 'throttled'; retryAfterMs: number | null; fault: Fault }
-  /** The account's key or credit was refused (401, 402, 403): says nothing about the job. */
-  | { kind: 'denied'; fault: Fault }
+  /** The account's key or credit was refused (401, 402, 403): says nothing about the job. `repeated` as above. */
+  | { kind: 'denied'; fault: Fault; repeated?: boolean }
   /** No verdict: transport error, 5xx, time-out, an answer that makes no sense. */
   | { kind: 'trouble'; fault: Fault; retryAfterMs: number | null };

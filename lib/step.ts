@@ -93,7 +93,10 @@ async function send(ports: StepPorts, job: Job): Promise<StepResult> {
   }
   const outcome = await ports.provider.create(sending);
   if (outcome.kind === 'no_slot') ports.hold.set(ports.nowMs(), outcome.retryAfterMs);
-  return settled(ports, sending, outcome);
+  // Found as submitting, it was sent before by somebody who died or never heard the answer.
+  const repeated = job.state === 'submitting';
+  const refusedCall = outcome.kind === 'no_slot' || outcome.kind === 'denied';
+  return settled(ports, sending, refusedCall ? { ...outcome, repeated } : outcome);
 }
 
 function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<StepResult> {

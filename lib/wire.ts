@@ -38,6 +38,8 @@ export const defaultAccount = 'sume';
 
 const providerBodyMax = 1_000_000;
 const providerConnectMs = 5_000;
+/** Of one request; a lease outlives two that fail. */
+const redisTimeoutMs = 3_000;
 /** For the record's write and the last exchange after a provider's answer. */
 const settleMarginMs = 3_000;
 
@@ -81,7 +83,14 @@ export async function wireDrain(
   const limits = { connectMs: Math.min(providerConnectMs, timeoutMs), totalMs: timeoutMs, bodyMax: providerBodyMax };
   const http = new HttpClient(origin, config.concurrency + createConcurrency, limits, clock.monotonicMs);
   const provider = new Sume(http, { basePath, apiKey, keyPrefix: `pollkeeper-${record.stage}-` });
-  const ports = { dueSet: dueSet(environment, record.stage), store: store(record, 4), provider, clock, random, log };
+  const ports = {
+    dueSet: dueSet(environment, record.stage),
+    store: store(record, 4, config.concurrency + createConcurrency),
+    provider,
+    clock,
+    random,
+    log,
+  };
   const stepMs = timeoutMs + settleMarginMs;
   return { ports, settings: { ...config, createConcurrency, stepMs, exchangeMax }, stage: record.stage };
 }
@@ -121,7 +130,7 @@ function dueSet(environment: Environment, stage: string): UpstashDueSet {
   const { leaseMs, tickMs } = readLeaseConfig(environment);
   // Ahead covers one tick and a slow round trip: nothing falls due between two exchanges.
   const lease = { leaseMs, aheadMs: Math.ceil(tickMs * 1.25) };
-  return new UpstashDueSet(connectUpstash({ url, token, timeoutMs: 3_000 }), {
+  return new UpstashDueSet(connectUpstash({ url, token, timeoutMs: Math.min(redisTimeoutMs, leaseMs / 4) }), {
     stage,
     account: defaultAccount,
     url,
@@ -129,10 +138,18 @@ function dueSet(environment: Environment, stage: string): UpstashDueSet {
   });
 }
 
-function store(record: RecordConfig, maxAttempts: number): DynamoJobStore {
+function store(record: RecordConfig, maxAttempts: number, sockets = 50): DynamoJobStore {
   const client = new DynamoDBClient({
     maxAttempts,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: 3_000,
+      socketTimeout: 3_000,
+      throwOnRequestTimeout: true,
+      // Its own limit of 50 sockets would count waiting for one as connecting.
+      httpsAgent: { maxSockets: sockets },
+      httpAgent: { maxSockets: sockets },
+    },
     ...localAws(record.endpoint),
   });
   return new DynamoJobStore(client, record.table, clock);

@@ -16,12 +16,13 @@ export function writeCursor(position: ListPosition, owner: string, filter: strin
 
 /** Throws a Problem (400) for anything that `writeCursor` did not make for this owner and filter. */
 export function readCursor(cursor: string, owner: string, filter: string): ListPosition {
-  const [createdAtMs = '', id = '', seal] = Buffer.from(cursor, 'base64url').toString('utf8').split('.');
-  const genuine =
-    /^\d{1,15}$/.test(createdAtMs) && jobIdPattern.test(id) && seal === digest(`${createdAtMs}.${id}`, owner, filter);
-  if (!genuine)
+  const [createdAtMs = '', id = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split('.');
+  const position = { createdAtMs: Number(createdAtMs), id };
+  const plausible = /^\d{1,15}$/.test(createdAtMs) && jobIdPattern.test(id);
+  // Written again and compared whole: base64 has many spellings of the same bytes.
+  if (!plausible || writeCursor(position, owner, filter) !== cursor)
     throw new Problem(400, 'cursor_invalid', 'Use next_cursor as it was given, with the same state filter.', 'cursor');
-  return { createdAtMs: Number(createdAtMs), id };
+  return position;
 }
 
 function digest(text: string, owner: string, filter: string): string {

@@ -40,12 +40,18 @@ export function readSubmitBody(text: string): SubmitBody {
   if (!checked.success) {
     const issue = checked.error.issues[0];
     const field = fieldOf(issue?.path ?? [], issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined);
-    throw new Problem(400, 'body_invalid', `${field}: ${issue?.message ?? 'invalid'}`, field);
+    throw new Problem(400, 'body_invalid', `${field}: ${issue?.message ?? 'invalid'}`.slice(0, 500), field);
+  }
+  // zod leaves this name out of its copy without a word.
+  if (isObject(body.metadata) && Object.hasOwn(body.metadata, '__proto__')) {
+    throw new Problem(400, 'body_invalid', 'metadata.__proto__: this name can not be used.', 'metadata.__proto__');
   }
   const metadata = checked.data.metadata ?? {};
   if (Object.keys(metadata).length > metadataMax) {
     throw new Problem(400, 'body_invalid', `metadata: at most ${metadataMax} entries.`, 'metadata');
   }
+  // A number such as 1e20 is longer written out: what counts is what is stored.
+  if (Buffer.byteLength(JSON.stringify(body.input)) > bodyBytesMax) throw tooLarge();
   // The caller's own object, not the checked copy: what goes to the provider is what was sent.
   return {
     input: body.input as JsonObject,
@@ -56,7 +62,7 @@ export function readSubmitBody(text: string): SubmitBody {
 
 function parse(text: string): JsonObject {
   if (Buffer.byteLength(text) > bodyBytesMax) {
-    throw new Problem(413, 'body_too_large', `The body may have at most ${bodyBytesMax} bytes.`, 'body');
+    throw tooLarge();
   }
   let body: unknown;
   try {
@@ -70,6 +76,10 @@ function parse(text: string): JsonObject {
     throw new Problem(400, 'body_too_deep', `The body may nest at most ${depthMax} levels.`, 'body');
   }
   return body;
+}
+
+function tooLarge(): Problem {
+  return new Problem(413, 'body_too_large', `The body may have at most ${bodyBytesMax} bytes.`, 'body');
 }
 
 function fieldOf(path: readonly PropertyKey[], extraKey: string | undefined): string {

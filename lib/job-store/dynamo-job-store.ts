@@ -14,6 +14,8 @@ import { fromItem, type Item, isExpired, movingAttributes, toItem } from './job-
 
 const batchMax = 100;
 const unprocessedTriesMax = 8;
+/** One call in all, its repeats included: the SDK's own limits end with the headers, a body may stall for ever. */
+const callMaxMs = 9_000;
 /** A filtered list reads at most this many index entries before it hands back a short page. */
 const listScanMax = 1_000;
 
@@ -38,11 +40,12 @@ export class DynamoJobStore implements JobStore {
       ExpressionAttributeValues: { ':nowSec': { N: String(Math.floor(this.#clock.nowMs() / 1000)) } },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command));
+    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command, deadline()));
     if (stored === null) return { kind: 'created' };
     const existing = this.#read(stored);
     // A repeat by the SDK after a lost reply meets its own write.
-    if (existing.revision === job.revision && existing.createdAtMs === job.createdAtMs) return { kind: 'created' };
+    const own = existing.revision === job.revision && existing.createdAtMs === job.createdAtMs;
+    if (own && existing.fingerprint === job.fingerprint) return { kind: 'created' };
     return { kind: 'exists', job: existing };
   }
 
@@ -52,8 +55,9 @@ export class DynamoJobStore implements JobStore {
   }
 
   async getMany(ids: readonly string[]): Promise<{ jobs: Job[]; broken: BrokenJob[]; absent: string[] }> {
+    const unique = [...new Set(ids)];
     const chunks: string[][] = [];
-    for (let start = 0; start < ids.length; start += batchMax) chunks.push(ids.slice(start, start + batchMax));
+    for (let start = 0; start < unique.length; start += batchMax) chunks.push(unique.slice(start, start + batchMax));
     const items = (await Promise.all(chunks.map((chunk) => this.#batchGet(chunk)))).flat();
     const jobs: Job[] = [];
     const broken: BrokenJob[] = [];
@@ -66,7 +70,7 @@ export class DynamoJobStore implements JobStore {
       if ('job' in read) jobs.push(read.job);
       else broken.push({ id, reason: read.broken });
     }
-    return { jobs, broken, absent: ids.filter((id) => !found.has(id)) };
+    return { jobs, broken, absent: unique.filter((id) => !found.has(id)) };
   }
 
   async update(job: Job): Promise<UpdateResult> {
@@ -85,7 +89,7 @@ export class DynamoJobStore implements JobStore {
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command));
+    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command, deadline()));
     if (stored === null || holdsAll(stored, set)) return { kind: 'updated', job: next };
     return { kind: 'stale' };
   }
@@ -95,7 +99,7 @@ export class DynamoJobStore implements JobStore {
     let start = query.after === undefined ? undefined : indexKey(owner, query.after);
     let scanned = 0;
     do {
-      const page = await attempt(() => this.#client.send(this.#listCommand(owner, query, start)));
+      const page = await attempt(() => this.#client.send(this.#listCommand(owner, query, start), deadline()));
       found.push(...(page.Items ?? []).map(positionOf));
       start = nonEmpty(page.LastEvaluatedKey);
       scanned += page.ScannedCount ?? 0;
@@ -123,6 +127,7 @@ export class DynamoJobStore implements JobStore {
             ...(after === undefined ? {} : { ':after': { S: after } }),
           },
         }),
+        deadline(),
       ),
     );
     const ids = (page.Items ?? []).map((item) => item.id?.S ?? '');
@@ -146,7 +151,7 @@ export class DynamoJobStore implements JobStore {
 
   async #getItem(id: string): Promise<Item | undefined> {
     const command = new GetItemCommand({ TableName: this.#table, Key: { id: { S: id } }, ConsistentRead: true });
-    return (await attempt(() => this.#client.send(command))).Item;
+    return (await attempt(() => this.#client.send(command, deadline()))).Item;
   }
 
   async #batchGet(ids: readonly string[]): Promise<Item[]> {
@@ -157,7 +162,11 @@ export class DynamoJobStore implements JobStore {
         throw new JobStoreError(`DynamoDB left ${keys.length} reads undone, again and again.`);
       if (tries > 0) await this.#clock.sleep(25 * 2 ** tries);
       const request = { RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true } } };
-      const reply = await attempt(() => this.#client.send(new BatchGetItemCommand(request)));
+      const reply = await attempt(() => this.#client.send(new BatchGetItemCommand(request), deadline()));
+      // An answer without both says nothing of its keys: taking them for absent would drop live jobs.
+      if (reply.Responses === undefined && reply.UnprocessedKeys === undefined) {
+        throw new JobStoreError('DynamoDB answered a batch read with nothing.');
+      }
       items.push(...(reply.Responses?.[this.#table] ?? []));
       keys = reply.UnprocessedKeys?.[this.#table]?.Keys ?? [];
     }
@@ -182,6 +191,10 @@ export class DynamoJobStore implements JobStore {
       throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`);
     return read.job;
   }
+}
+
+function deadline(): { abortSignal: AbortSignal } {
+  return { abortSignal: AbortSignal.timeout(callMaxMs) };
 }
 
 async function attempt<T>(call: () => Promise<T>): Promise<T> {

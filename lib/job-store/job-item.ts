@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { isActive, type Job, jobStates } from '../job.ts';
+import { isObject } from '../json.ts';
 
 /*
  * A job as a DynamoDB item and back. Scalars are attributes; documents (input, metadata, result, usage, history, last
@@ -19,7 +20,8 @@ export function shardOf(id: string): number {
   return id.charCodeAt(id.length - 1) % shardCount;
 }
 
-type Kind = 'text' | 'number' | 'json';
+/** `object` and `list` are stored as JSON text. */
+type Kind = 'text' | 'number' | 'object' | 'list';
 
 /** Written once, with the record. */
 const fixedFields = {
@@ -27,9 +29,9 @@ const fixedFields = {
   owner: ['owner', 'text'],
   account: ['account', 'text'],
   provider: ['provider', 'text'],
-  input: ['input', 'json'],
+  input: ['input', 'object'],
   fingerprint: ['fingerprint', 'text'],
-  metadata: ['metadata', 'json'],
+  metadata: ['metadata', 'object'],
   createdAtMs: ['created_at_ms', 'number'],
   deadlineAtMs: ['deadline_at_ms', 'number'],
 } as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
@@ -46,10 +48,10 @@ const movingFields = {
   missingReads: ['missing_reads', 'number'],
   missingSinceMs: ['missing_since_ms', 'number'],
   resultReads: ['result_reads', 'number'],
-  lastFault: ['last_fault', 'json'],
-  result: ['result', 'json'],
-  usage: ['usage', 'json'],
-  history: ['history', 'json'],
+  lastFault: ['last_fault', 'object'],
+  result: ['result', 'object'],
+  usage: ['usage', 'object'],
+  history: ['history', 'list'],
   revision: ['revision', 'number'],
 } as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
 
@@ -132,7 +134,8 @@ function decode(value: AttributeValue, kind: Kind): unknown {
   }
   if (value.S === undefined || kind === 'text') return value.S;
   try {
-    return JSON.parse(value.S);
+    const document: unknown = JSON.parse(value.S);
+    return (kind === 'list' ? Array.isArray(document) : isObject(document)) ? document : undefined;
   } catch {
     return undefined;
   }

@@ -14,6 +14,8 @@ export interface HttpRequest {
   path: string;
   headers: Record<string, string>;
   body?: string;
+  /** What an earlier call of the same step has used of the time that both have together, ms. */
+  usedMs?: number;
 }
 
 /** Headers in lower case; of a repeated one the last value. */
@@ -22,6 +24,7 @@ export interface HttpAnswer {
   status: number;
   headers: Record<string, string>;
   text: string;
+  tookMs: number;
 }
 
 /** No usable answer. `status` is there when the headers had come. */
@@ -77,19 +80,26 @@ export class HttpClient {
     return this.#pool.destroy();
   }
 
-  #once(request: HttpRequest): Promise<Result> {
+  #once({ method, path, headers, body, usedMs }: HttpRequest): Promise<Result> {
+    const totalMs = Math.max(this.#limits.totalMs - (usedMs ?? 0), lastCallMs);
     return new Promise((resolve) => {
-      const options: Dispatcher.DispatchOptions = { ...request, body: request.body ?? null };
-      this.#pool.dispatch(options, new Collector(this.#limits, this.#monotonicMs, resolve));
+      const collector = new Collector({ ...this.#limits, totalMs }, this.#monotonicMs, resolve);
+      this.#pool.dispatch({ method, path, headers, body: body ?? null }, collector);
     });
   }
 }
 
+/** However much time the first call of a step took, the second gets this. */
+const lastCallMs = 1_000;
+
 class Collector implements Dispatcher.DispatchHandler {
   readonly #limits: HttpLimits;
   readonly #monotonicMs: () => number;
-  readonly #done: (result: Result) => void;
   readonly #startedAtMs: number;
+  readonly #done: (result: Result) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #over = false;
   #status = 0;
   #headers: Record<string, string> = {};
   #chunks: Buffer[] = [];
@@ -98,12 +108,17 @@ class Collector implements Dispatcher.DispatchHandler {
   constructor(limits: HttpLimits, monotonicMs: () => number, done: (result: Result) => void) {
     this.#limits = limits;
     this.#monotonicMs = monotonicMs;
-    this.#done = done;
     this.#startedAtMs = monotonicMs();
+    this.#done = done;
+    // Over everything: the wait for a connection, connecting, headers, a body that drips. undici's own limits are each
+    // for one of these, and start anew with every informational answer.
+    this.#timer = setTimeout(() => this.#expire(), limits.totalMs);
   }
 
-  /** Its presence tells undici that this is a handler of the current kind. */
-  onRequestStart(): void {}
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new LimitError('timeout'));
+  }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
@@ -116,16 +131,13 @@ class Collector implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     if (this.#size > this.#limits.bodyMax) controller.abort(new LimitError('too_large'));
-    // Checked per part: a body that drips forever never runs into the limit between two parts.
-    else if (this.#monotonicMs() - this.#startedAtMs > this.#limits.totalMs)
-      controller.abort(new LimitError('timeout'));
   }
 
   onResponseEnd(): void {
     const body = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
     try {
-      const text = decoded(body, this.#headers['content-encoding'], this.#limits.bodyMax).toString('utf8');
-      this.#done({ kind: 'answer', status: this.#status, headers: this.#headers, text });
+      const encoding = this.#headers['content-encoding']?.toLowerCase();
+      this.#answer(decoded(body, encoding, this.#limits.bodyMax).toString('utf8'));
     } catch (error) {
       const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
       this.#fail(tooLarge ? 'too_large' : 'undecodable', messageOf(error));
@@ -145,8 +157,31 @@ class Collector implements Dispatcher.DispatchHandler {
     }
   }
 
+  #answer(text: string): void {
+    const tookMs = this.#monotonicMs() - this.#startedAtMs;
+    this.#finish({ kind: 'answer', status: this.#status, headers: this.#headers, text, tookMs });
+  }
+
   #fail(code: HttpFailure['code'], message: string, deadSocket = false): void {
-    this.#done({ kind: 'failure', code, message, deadSocket, ...(this.#status === 0 ? {} : { status: this.#status }) });
+    const unreadable = code === 'too_large' || code === 'undecodable';
+    // A refusal is one whatever its body: status and headers say what to do.
+    if (unreadable && this.#status >= 400) {
+      this.#answer('');
+    } else {
+      const status = this.#status === 0 ? {} : { status: this.#status };
+      this.#finish({ kind: 'failure', code, message, deadSocket, ...status });
+    }
+  }
+
+  #expire(): void {
+    this.#fail('timeout', `No whole answer within ${this.#limits.totalMs} ms.`);
+    this.#controller?.abort(new LimitError('timeout'));
+  }
+
+  #finish(result: Result): void {
+    clearTimeout(this.#timer);
+    if (!this.#over) this.#done(result);
+    this.#over = true;
   }
 }
 

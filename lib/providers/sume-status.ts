@@ -70,7 +70,8 @@ export function verdictOf(word: string | undefined, terminal: boolean | undefine
   if (terminal === false) return { kind: 'running', phase: phase ?? 'processing' };
   if (end === 'completed') return { kind: 'completed' };
   if (end !== undefined) return { kind: 'ended', as: end, recognised: true };
-  if (terminal === true && phase === undefined) return { kind: 'ended', as: 'failed', recognised: false };
+  if (terminal === true && word !== undefined && phase === undefined)
+    return { kind: 'ended', as: 'failed', recognised: false };
   if (terminal === undefined && word !== undefined) return { kind: 'running', phase: phase ?? 'processing' };
   return { kind: 'unclear' };
 }
@@ -87,13 +88,19 @@ export function jobIdOf(document: JsonObject): string | undefined {
     data.id,
     data.request_id,
   ];
-  return candidates.map(text).find((id) => id !== undefined && !id.startsWith('req_'));
+  // Never cut: a part of an id is another id.
+  return candidates.find((id): id is string => typeof id === 'string' && id !== '' && !id.startsWith('req_'));
 }
 
-/** Looks a field up at the top level, then in `data`, then in `data.job`. */
+/**
+ * Looks a field up where the form in use has it. The newer form is known by its own fields; without them a top-level
+ * `status` may be the envelope's ("success" of the call), so `data` and `data.job` come first.
+ */
 function fieldsOf(document: JsonObject): (name: string) => unknown {
   const data = objectOr(document.data);
-  const places = [document, data, objectOr(data.job)];
+  const newer = Object.hasOwn(document, 'terminal') || Object.hasOwn(document, 'sume_status');
+  const older = [data, objectOr(data.job)];
+  const places = newer ? [document, ...older] : [...older, document];
   return (name) => places.find((place) => Object.hasOwn(place, name))?.[name];
 }
 
@@ -110,7 +117,7 @@ function readUsage(value: unknown): Usage | undefined {
   } as const;
   for (const [field, name] of Object.entries(amounts)) {
     const micros =
-      amount(value[`${name}_amount_usd_micros`]) ?? scaled(amount(value[`${name}_amount_usd_cents`]), 10_000);
+      amount(value[`${name}_amount_usd_micros`]) ?? amount(scaled(amount(value[`${name}_amount_usd_cents`]), 10_000));
     if (micros !== undefined) usage[field as keyof typeof amounts] = micros;
   }
   return Object.keys(usage).length === 0 ? undefined : usage;

@@ -1,14 +1,21 @@
-import type { Fault, Job, JobResult } from '../job.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import type { Job, JobResult } from '../job.ts';
+import { depthOf, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Provider } from '../ports.ts';
 import type { HttpAnswer, HttpClient, HttpFailure, HttpRequest } from './http.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { SumeFaults } from './sume-fault.ts';
 import { jobIdOf, readStatus } from './sume-status.ts';
 
-/** A result document over this is not kept; the record then says `truncated`. Characters of JSON text. */
-export const resultMax = 200_000;
+/**
+ * A result document over this is not kept; the record then says `truncated`. Bytes of JSON text: with the largest body
+ * of a submit beside it the record still fits into DynamoDB's 400 KB.
+ */
+export const resultMax = 100_000;
+/** Nor is one that nests deeper: writing it as JSON would overrun the stack. */
+const resultDepthMax = 100;
 
+/** What may stand between two slashes of a path as it is. */
 const safeSegment = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,200}$/;
 
 export interface SumeAccount {
@@ -23,10 +30,12 @@ export interface SumeAccount {
 export class Sume implements Provider {
   readonly #http: Pick<HttpClient, 'send'>;
   readonly #account: SumeAccount;
+  readonly #faults: SumeFaults;
 
   constructor(http: Pick<HttpClient, 'send'>, account: SumeAccount) {
     this.#http = http;
     this.#account = account;
+    this.#faults = new SumeFaults(account.apiKey);
   }
 
   async create(job: Job): Promise<Outcome> {
@@ -34,173 +43,129 @@ export class Sume implements Provider {
       headers: { 'content-type': 'application/json', 'idempotency-key': `${this.#account.keyPrefix}${job.id}` },
       body: JSON.stringify(job.input),
     });
-    if (answer.kind === 'failure') return this.#trouble(answer);
+    if (answer.kind === 'failure') return this.#trouble(answer.code, answer.message);
     const body = jsonObject(answer);
-    if (answer.status >= 200 && answer.status < 300 && body !== null) return accepted(body) ?? this.#nonsense(answer);
-    const fault = this.#fault(answer, body);
-    switch (answer.status) {
-      case 401:
-      case 402:
-      case 403:
-        return { kind: 'denied', fault };
-      case 429:
-        return { kind: 'no_slot', fault, retryAfterMs: retryAfterMs(answer.headers) };
-      case 408:
-      case 409:
-      case 425:
-        return { kind: 'trouble', fault, retryAfterMs: retryAfterMs(answer.headers) };
+    if (answer.status >= 200 && answer.status < 300) {
+      const made = body === null ? undefined : this.#accepted(body);
+      return made ?? { kind: 'trouble', fault: this.#faults.ofNonsense(answer), retryAfterMs: null };
     }
-    // Only Sume's own error envelope refuses a job for good: a 404 page of a proxy says nothing about it.
-    const refused = answer.status >= 400 && answer.status < 500 && isObject(body?.error);
-    return refused
+    const fault = this.#faults.ofAnswer(answer, body);
+    const waitMs = retryAfterMs(answer.headers);
+    if ([401, 402, 403].includes(answer.status)) return { kind: 'denied', fault };
+    if (answer.status === 429) return { kind: 'no_slot', fault, retryAfterMs: waitMs };
+    // Only Sume's own error envelope refuses a job for good: a 404 page of a proxy says nothing about it. 408, 409
+    // and 425 speak of this call, not of the job.
+    const ofJob = answer.status >= 400 && answer.status < 500 && ![408, 409, 425].includes(answer.status);
+    return ofJob && isObject(body?.error)
       ? { kind: 'refused', fault }
-      : { kind: 'trouble', fault, retryAfterMs: retryAfterMs(answer.headers) };
+      : { kind: 'trouble', fault, retryAfterMs: waitMs };
   }
 
   async read(job: Job): Promise<Outcome> {
     const id = job.providerJobId ?? '';
-    if (!safeSegment.test(id)) return this.#invalid('The job has no usable provider job id.');
+    if (!safeSegment.test(id)) return this.#trouble('invalid_answer', 'The job has no usable provider job id.');
     const answer = await this.#call('GET', `/v1/jobs/${id}/status`);
     const body = answer.kind === 'answer' && answer.status === 200 ? jsonObject(answer) : null;
-    if (body === null) return this.#unread(answer);
+    if (answer.kind === 'failure' || body === null) return this.#unread(answer);
     const status = readStatus(body);
-    if (status.jobId !== undefined && status.jobId !== id) {
-      return this.#invalid(`Asked for ${id}, the answer is about another job.`, 'wrong_job');
-    }
-    const { word, usage } = status;
-    const said = { ...(word === undefined ? {} : { word }), ...(usage === undefined ? {} : { usage }) };
+    if (status.jobId !== undefined && status.jobId !== id) return this.#wrongJob(id);
+    const word = status.word === undefined ? undefined : this.#faults.clean(status.word);
+    const said = optional({ word, usage: status.usage });
     switch (status.verdict.kind) {
       case 'running':
         return { kind: 'running', phase: status.verdict.phase, hintMs: status.hintMs, ...said };
       case 'ended': {
         const { as, recognised } = status.verdict;
-        const fault = recognised ? this.#statusFault(body) : unrecognised(word);
-        return { kind: 'ended', as, ...said, word: word ?? as, ...(fault === undefined ? {} : { fault }) };
+        const unknown = `The provider ended the job with a status we do not know: ${word}.`;
+        const fault = recognised ? this.#faults.ofStatus(body) : this.#faults.of('unrecognised_end', unknown);
+        return { kind: 'ended', as, ...said, word: word ?? as, ...optional({ fault }) };
       }
       case 'completed':
-        return this.#withResult(id, { ...said, word: word ?? 'completed' });
+        return this.#withResult(id, { ...said, word: word ?? 'completed' }, answer.tookMs);
       case 'unclear':
-        return this.#invalid('The status document contradicts itself or says nothing.', 'unclear_status');
+        return this.#trouble('unclear_status', 'The status document contradicts itself or says nothing.');
     }
   }
 
-  async #withResult(id: string, said: { word: string }): Promise<Outcome> {
-    const answer = await this.#call('GET', `/v1/jobs/${id}/result`);
-    const notThere = answer.kind === 'answer' && [204, 404, 409, 425].includes(answer.status);
-    if (notThere) return { kind: 'completed', result: null, ...said };
-    if (answer.kind === 'failure' && answer.code === 'too_large') {
-      return { kind: 'completed', result: { value: null, truncated: true }, ...said };
+  /** One read is a status call and, at the end, a result call; together they get the time of one. */
+  async #withResult(id: string, said: { word: string }, usedMs: number): Promise<Outcome> {
+    const answer = await this.#call('GET', `/v1/jobs/${id}/result`, { usedMs });
+    if (answer.kind === 'failure') {
+      const tooLarge = answer.code === 'too_large';
+      return tooLarge ? { kind: 'completed', result: { value: null, truncated: true }, ...said } : this.#unread(answer);
     }
-    const body = answer.kind === 'answer' && answer.status === 200 ? jsonObject(answer) : null;
-    if (body === null) return this.#unread(answer);
-    const about = jobIdOf(body);
-    if (about !== undefined && about !== id) {
-      return this.#invalid(`Asked for the result of ${id}, the answer is about another job.`, 'wrong_job');
-    }
+    if ([204, 404, 409, 425].includes(answer.status)) return { kind: 'completed', result: null, ...said };
+    const value = json(answer);
+    const nothing = value === null || (Array.isArray(value) && value.length === 0);
+    const body = nothing ? {} : value;
+    if (answer.status !== 200 || !isObject(body)) return this.#unread(answer);
+    // The id of a medium may stand in `data.id`.
+    const about = jobIdOf(isObject(body.data) ? { ...body, data: { ...body.data, id: null } } : body);
+    if (about !== undefined && about !== id) return this.#wrongJob(id);
     return { kind: 'completed', result: resultOf(body), ...said };
   }
 
   /** What a read that brought no usable document means. */
   #unread(answer: HttpAnswer | HttpFailure): Outcome {
-    if (answer.kind === 'failure') return this.#trouble(answer);
+    if (answer.kind === 'failure') return this.#trouble(answer.code, answer.message);
     const body = jsonObject(answer);
-    const fault = this.#fault(answer, body);
-    if (answer.status === 200) return this.#nonsense(answer);
+    if (answer.status === 200) return { kind: 'trouble', fault: this.#faults.ofNonsense(answer), retryAfterMs: null };
+    const fault = this.#faults.ofAnswer(answer, body);
+    const waitMs = retryAfterMs(answer.headers);
     if (answer.status === 404 && isObject(body?.error)) return { kind: 'missing', fault };
-    if (answer.status === 429) return { kind: 'throttled', fault, retryAfterMs: retryAfterMs(answer.headers) };
+    if (answer.status === 429) return { kind: 'throttled', fault, retryAfterMs: waitMs };
     if ([401, 402, 403].includes(answer.status)) return { kind: 'denied', fault };
-    return { kind: 'trouble', fault, retryAfterMs: retryAfterMs(answer.headers) };
+    return { kind: 'trouble', fault, retryAfterMs: waitMs };
   }
 
-  #call(method: HttpRequest['method'], path: string, extra?: { headers: Record<string, string>; body: string }) {
-    return this.#http.send({
-      method,
-      path: `${this.#account.basePath}${path}`,
-      headers: { authorization: `Bearer ${this.#account.apiKey}`, accept: 'application/json', ...extra?.headers },
-      ...(extra === undefined ? {} : { body: extra.body }),
-    });
+  #call(method: HttpRequest['method'], path: string, extra: Partial<HttpRequest> = {}) {
+    const headers = { authorization: `Bearer ${this.#account.apiKey}`, accept: 'application/json', ...extra.headers };
+    return this.#http.send({ ...extra, method, path: `${this.#account.basePath}${path}`, headers });
   }
 
-  #trouble(failure: HttpFailure): Outcome {
-    return {
-      kind: 'trouble',
-      fault: { code: failure.code, message: this.#clean(failure.message) },
-      retryAfterMs: null,
-    };
+  #accepted(body: JsonObject): Outcome | undefined {
+    const providerJobId = jobIdOf(body);
+    if (providerJobId === undefined || !safeSegment.test(providerJobId)) return undefined;
+    const { verdict, word, hintMs, usage } = readStatus(body);
+    // A create that answers with an ended job is a replay: the status read that follows tells how it ended.
+    if (verdict.kind !== 'running') return { kind: 'accepted', providerJobId, phase: 'queued', hintMs };
+    const said = optional({ word: word === undefined ? undefined : this.#faults.clean(word), usage });
+    return { kind: 'accepted', providerJobId, phase: verdict.phase, hintMs, ...said };
   }
 
-  #nonsense(answer: HttpAnswer): Outcome {
-    const type = answer.headers['content-type'] ?? 'no content type';
-    return this.#invalid(
-      `HTTP ${answer.status} with a body that can't be used (${type}, ${answer.text.length} characters).`,
-    );
+  #wrongJob(id: string): Outcome {
+    return this.#trouble('wrong_job', `Asked for ${id}, the answer is about another job.`);
   }
 
-  #invalid(message: string, code = 'invalid_answer'): Outcome {
-    return { kind: 'trouble', fault: { code, message: this.#clean(message) }, retryAfterMs: null };
+  #trouble(code: string, message: string): Outcome {
+    return { kind: 'trouble', fault: this.#faults.of(code, message), retryAfterMs: null };
   }
-
-  #fault(answer: HttpAnswer, body: JsonObject | null): Fault {
-    return (
-      this.#errorOf(body, `http_${answer.status}`) ?? {
-        code: `http_${answer.status}`,
-        message: `HTTP ${answer.status}`,
-      }
-    );
-  }
-
-  /** Why a job failed, as its status document tells it. */
-  #statusFault(body: JsonObject): Fault | undefined {
-    return (
-      this.#errorOf(body, 'provider_error') ?? this.#errorOf(isObject(body.data) ? body.data : null, 'provider_error')
-    );
-  }
-
-  #errorOf(body: JsonObject | null, fallbackCode: string): Fault | undefined {
-    const error = body?.error;
-    if (body === null || !isObject(error)) return undefined;
-    const code = typeof error.code === 'string' && /^[\w.-]{1,64}$/.test(error.code) ? error.code : fallbackCode;
-    const requestId =
-      typeof body.request_id === 'string' ? { providerRequestId: this.#clean(body.request_id, 100) } : {};
-    return { code, message: this.#clean(typeof error.message === 'string' ? error.message : code), ...requestId };
-  }
-
-  /** One bounded line without control characters, and without our key should an answer echo it. */
-  #clean(text: string, max = 500): string {
-    const line = text.replaceAll(this.#account.apiKey, '[redacted]').replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
-    return line.trim().slice(0, max);
-  }
-}
-
-function accepted(body: JsonObject): Outcome | undefined {
-  const providerJobId = jobIdOf(body);
-  if (providerJobId === undefined || !safeSegment.test(providerJobId)) return undefined;
-  const { verdict, word, hintMs, usage } = readStatus(body);
-  const phase = verdict.kind === 'running' ? verdict.phase : 'queued';
-  // A create that answers with an ended job is a replay: the status read that follows tells how it ended.
-  const running = verdict.kind === 'running' && word !== undefined ? { word } : {};
-  return { kind: 'accepted', providerJobId, phase, hintMs, ...running, ...(usage === undefined ? {} : { usage }) };
-}
-
-function unrecognised(word: string | undefined): Fault {
-  return {
-    code: 'unrecognised_end',
-    message: `The provider ended the job with a status we do not know: ${word ?? 'none'}.`,
-  };
 }
 
 /** The result document without its envelope; null when there is nothing in it. */
 function resultOf(body: JsonObject): JobResult | null {
   const value = isObject(body.data) ? body.data : body;
   if (Object.keys(value).length === 0 || value.result === null || body.data === null) return null;
-  return JSON.stringify(value).length > resultMax ? { value: null, truncated: true } : { value, truncated: false };
+  const tooDeep = depthOf(value, resultDepthMax) > resultDepthMax;
+  const tooMuch = tooDeep || Buffer.byteLength(JSON.stringify(value)) > resultMax;
+  return tooMuch ? { value: null, truncated: true } : { value, truncated: false };
 }
 
 function jsonObject(answer: HttpAnswer): JsonObject | null {
+  const value = json(answer);
+  return isObject(value) ? value : null;
+}
+
+function json(answer: HttpAnswer): Json | undefined {
   try {
-    const value: unknown = JSON.parse(answer.text);
-    return isObject(value) ? value : null;
+    return JSON.parse(answer.text);
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+/** The fields that have a value: an optional field is absent, never undefined. */
+function optional<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
