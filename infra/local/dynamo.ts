@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 
 /** Requests that arrived since the start, failed ones included (a failed condition is billed too). */
-export interface DynamoCounts {
+interface DynamoCounts {
   /** Gets, queries, scans; each key of a BatchGetItem. */
   reads: number;
   /** Puts, updates, deletes; each item of a BatchWriteItem. */

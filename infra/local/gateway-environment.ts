@@ -2,6 +2,7 @@ import { type LocalKeys, tokenList } from './local-keys.ts';
 
 export const stage = 'local';
 export const region = 'us-east-1';
+const drainFunction = `pollkeeper-${stage}-drain`;
 
 export interface PartAddresses {
   redis: { url: string; token: string };
@@ -50,8 +51,6 @@ export function gatewayEnvironment(
     DRAIN_FUNCTION_NAME: drainFunction,
   };
 }
-
-export const drainFunction = `pollkeeper-${stage}-drain`;
 
 /** Asks the emulated Lambda for a drain now, instead of at the next full minute. A failure only means that wait. */
 export async function wakeDrain(lambdaUrl: string): Promise<void> {

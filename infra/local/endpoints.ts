@@ -1,0 +1,52 @@
+import { UsageError } from './options.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The parts that the environment puts in place of ours; an absent one is started here. */
+export interface GivenEndpoints {
+  sume?: { url: string; apiKey: string; onThisMachine: boolean };
+  redis?: { url: string; token: string };
+  dynamo?: { url: string; onThisMachine: boolean };
+}
+
+/** Throws a UsageError that names the variable which is missing or wrong. */
+export function readEndpoints(environment: Environment): GivenEndpoints {
+  const given: GivenEndpoints = {};
+  const redis = pair(environment, 'UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN', 'to have a Redis started here');
+  if (redis !== undefined) given.redis = { url: redis.url.href, token: redis.secret };
+  const sume = pair(environment, 'SUME_API_BASE_URL', 'SUME_API_KEY', 'to have the provider simulated here');
+  if (sume !== undefined) {
+    given.sume = { url: sume.url.href, apiKey: sume.secret, onThisMachine: isThisMachine(sume.url) };
+  }
+  const dynamo = value(environment, 'DYNAMODB_ENDPOINT');
+  if (dynamo !== undefined) {
+    const url = address('DYNAMODB_ENDPOINT', dynamo);
+    given.dynamo = { url: url.href, onThisMachine: isThisMachine(url) };
+  }
+  return given;
+}
+
+function pair(environment: Environment, urlName: string, secretName: string, otherwise: string) {
+  const text = value(environment, urlName);
+  const secret = value(environment, secretName);
+  if (text === undefined && secret === undefined) return undefined;
+  if (text === undefined)
+    throw new UsageError(`${secretName} is set but ${urlName} is missing; set both, or neither ${otherwise}.`);
+  if (secret === undefined)
+    throw new UsageError(`${urlName} is set but ${secretName} is missing; set both, or neither ${otherwise}.`);
+  return { url: address(urlName, text), secret };
+}
+
+function value(environment: Environment, name: string): string | undefined {
+  return environment[name]?.trim() || undefined;
+}
+
+function address(name: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
+  throw new UsageError(`${name} is not an http(s) address; expected one such as http://127.0.0.1:8000.`);
+}
+
+function isThisMachine(url: URL): boolean {
+  return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\./.test(url.hostname);
+}
