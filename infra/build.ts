@@ -71,7 +71,6 @@ async function bundle(entryPath: string, bundlePath: string): Promise<Uint8Array
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
-    loader: { '.lua': 'text' },
     banner: { js: requireShim },
     plugins: [slimUndici],
     // Identifiers keep their names: a stack trace in the logs stays readable without the source map.

@@ -266,7 +266,8 @@ class Drain {
     if (poisonous) this.#report.parked++;
     else this.#report.steps++;
     this.#pace.finish();
-    this.#known.remember(held.id, job);
+    // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
+    this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
     this.#finish(held, settle);
     const hungry = !this.#claimedAll && this.#hand.unstarted < this.#settings.concurrency;
     const lastOne = this.#reads.running + this.#creates.running === 1;
