@@ -67,9 +67,9 @@ export function stillAlive(processes: readonly KnownProcess[]): KnownProcess[] {
   return processes.filter(({ pid, identity }) => identifyProcess(pid) === identity);
 }
 
-export async function until(holds: () => boolean, what: string, withinMs = 60_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string, withinMs = 60_000): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > deadlineMs) throw new Error(`Not within ${withinMs} ms: ${what}`);
     await pause(25);
   }
