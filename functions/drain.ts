@@ -6,15 +6,20 @@ import { clock, log, wireDrain } from '../lib/wire.ts';
 
 const wired = oncePerProcess(() => wireDrain(process.env));
 
-/** Runs every minute, and when a submit finds no drain awake. The event says nothing: what is due says all. */
+/** Runs every minute, when a submit finds no drain awake, and as a helper (`{"helper":true}`) of one that falls behind. */
 export async function handler(
-  _event: unknown,
+  event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<DrainReport> {
   const { ports, settings, stage } = await wired();
-  const report = await drain(ports, settings, () => context.getRemainingTimeInMillis());
+  const report = await drain(
+    ports,
+    settings,
+    () => context.getRemainingTimeInMillis(),
+    isHelper(event) ? 'helper' : undefined,
+  );
   log.info('drain_ended', { ...report });
-  const { dueLagMs, steps, lostLeases, orphans, parked, failedExchanges } = report;
+  const { dueLagMs, steps, lostLeases, orphans, parked, failedExchanges, helpers } = report;
   const metrics = {
     DueLagMs: dueLagMs,
     Steps: steps,
@@ -22,7 +27,12 @@ export async function handler(
     Orphans: orphans,
     Parked: parked,
     FailedExchanges: failedExchanges,
+    Helpers: helpers,
   };
   process.stdout.write(`${metricLine(stage, metrics, clock.nowMs())}\n`);
   return report;
+}
+
+function isHelper(event: unknown): boolean {
+  return typeof event === 'object' && event !== null && 'helper' in event && event.helper === true;
 }

@@ -42,6 +42,7 @@ export interface LeaseConfig {
 export interface DrainConfig extends LeaseConfig {
   windowMs: number;
   concurrency: number;
+  helpersMax: number;
 }
 
 /** One bearer token's digest and whose it is. */
@@ -113,6 +114,7 @@ export function readDrainConfig(environment: Environment): DrainConfig {
     ...readLeaseConfig(environment),
     windowMs: integer(environment, 'DRAIN_WINDOW_MS', 65_000, 1_000, 840_000),
     concurrency: integer(environment, 'DRAIN_CONCURRENCY', 100, 1, 1_000),
+    helpersMax: integer(environment, 'DRAIN_HELPERS', 3, 0, 50),
   };
 }
 

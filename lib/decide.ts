@@ -101,7 +101,7 @@ function run(job: Job, outcome: Of<'running'>, nowMs: number, random: number): D
 /** A read that found what the record already says is not worth a write. */
 function tellsNothingNew(job: Job, outcome: Of<'running'>): boolean {
   const sameWord = outcome.word === undefined || outcome.word === (job.providerStatus ?? job.state);
-  return sameWord && job.failuresInRow === 0 && job.missingReads === 0 && job.resultReads === 0;
+  return sameWord && isUntroubled(job);
 }
 
 function complete(job: Job, outcome: Of<'completed'>, nowMs: number, random: number): Decision {
@@ -164,8 +164,7 @@ function stillOverdue(job: Job, heard: Job, nowMs: number, notBeforeMs: number):
   const nextMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
   if (nextMs === null) return end(heard, 'given_up', nowMs);
   const dueAtMs = Math.max(nextMs, notBeforeMs);
-  const uneventful = job.failuresInRow === 0 && job.missingReads === 0 && job.resultReads === 0;
-  const unchanged = uneventful && heard.providerStatus === job.providerStatus;
+  const unchanged = isUntroubled(job) && heard.providerStatus === job.providerStatus;
   return unchanged ? { kind: 'keep', dueAtMs } : { kind: 'change', job: { ...heard, updatedAtMs: nowMs }, dueAtMs };
 }
 
@@ -177,9 +176,14 @@ function end(job: Job, state: JobState, nowMs: number, reason?: string): Decisio
   return { kind: 'end', job: enter(job, state, nowMs, reason) };
 }
 
+function isUntroubled(job: Job): boolean {
+  const counts = job.failuresInRow + job.missingReads + job.resultReads;
+  return counts === 0 && job.suspectedAtMs === undefined;
+}
+
 /** The job after a call that worked: nothing failed in a row any more. The last fault stays to be seen. */
 function recovered(job: Job): Job {
-  const { missingSinceMs: _, ...rest } = job;
+  const { missingSinceMs: _, suspectedAtMs: __, ...rest } = job;
   return { ...rest, failuresInRow: 0, missingReads: 0, resultReads: 0 };
 }
 

@@ -102,6 +102,8 @@ export interface Job {
   missingSinceMs?: number;
   /** Reads in a row that said completed while the result was not there. */
   resultReads: number;
+  /** While it is worked as a suspect: see suspect.ts. */
+  suspectedAtMs?: number;
   lastFault?: Fault & { atMs: number };
   result?: JobResult;
   usage?: Usage;

@@ -94,9 +94,9 @@ export interface Provider {
   read(job: Job): Promise<Outcome>;
 }
 
-/** Starts a drain now, without waiting for it. */
+/** Starts a drain now, without waiting for it. Never rejects: the schedule starts the next one anyway. */
 export interface Waker {
-  wake(): Promise<void>;
+  wake(as?: 'helper'): Promise<void>;
 }
 
 /** Where time and chance come from; tests pass their own. */

@@ -26,13 +26,14 @@ export interface StepResult {
   settle: Exclude<Settlement['to'], { kind: 'renew' }>;
   /** The job as it is now stored, for the next read in this drain; null when that is not known. */
   job: Job | null;
+  /** The job was put aside without a call. */
+  parked?: boolean;
 }
 
 /** After a failed write: the verdict was not kept, so it is asked for again. */
 const writeRetryMs = 15_000;
 /** After losing a race for the record to another writer. */
 const lostRaceTriesMax = 3;
-const parkedMs = 3_600_000;
 
 export async function step(ports: StepPorts, job: Job): Promise<StepResult> {
   try {
@@ -40,17 +41,13 @@ export async function step(ports: StepPorts, job: Job): Promise<StepResult> {
   } catch (error) {
     if (!(error instanceof JobStoreError)) return crashed(ports, job, error);
     ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
-    return { settle: dueIn(ports, writeRetryMs), job: null };
+    return retryLater(ports);
   }
 }
 
-/**
- * A job that was claimed again and again and never settled takes its drain down with it. It is put aside for an hour
- * with a reason, out of the others' way.
- */
-export function park(ports: StepPorts, job: Job): Promise<StepResult> {
-  const message = 'Claimed several times in a row without an end: its step seems to kill the process.';
-  return setAside(ports, job, { code: 'parked', message }, parkedMs);
+/** After a write that failed or lost its race: what is stored is read again before the next step. */
+export function retryLater(ports: StepPorts): StepResult {
+  return { settle: dueIn(ports, writeRetryMs), job: null };
 }
 
 /** A fault of our own in one job's step touches that job only. */
@@ -59,7 +56,8 @@ function crashed(ports: StepPorts, job: Job, error: unknown): Promise<StepResult
   return setAside(ports, job, { code: 'internal_error', message: messageOf(error) }, troubleMaxMs);
 }
 
-async function setAside(ports: StepPorts, job: Job, fault: Fault, delayMs: number): Promise<StepResult> {
+/** Notes the fault on the job and lets it rest; writes nothing else. */
+export async function setAside(ports: StepPorts, job: Job, fault: Fault, delayMs: number): Promise<StepResult> {
   const noted = (current: Job): Job => {
     const nowMs = ports.nowMs();
     return { ...current, lastFault: { ...fault, atMs: nowMs }, updatedAtMs: nowMs };
@@ -121,7 +119,7 @@ async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outc
     }
     const stored = await ports.store.get(job.id);
     if (stored === null || !isActive(stored.state)) return { settle: { kind: 'remove' }, job: null };
-    if (outcome === undefined || tries === lostRaceTriesMax) return { settle: dueIn(ports, writeRetryMs), job: null };
+    if (outcome === undefined || tries === lostRaceTriesMax) return retryLater(ports);
     current = stored;
     decision = decide(stored, outcome, ports.nowMs(), ports.random());
   }

@@ -87,6 +87,7 @@ export async function wireDrain(
     dueSet: dueSet(environment, record.stage),
     store: store(record, 4, config.concurrency + createConcurrency),
     provider,
+    waker: waker(environment, record),
     clock,
     random,
     log,
@@ -104,7 +105,7 @@ export async function wireApi(
     // A caller waits: one repeat is all that fits into the time it is given.
     store: store(record, 2),
     dueSet: dueSet(environment, record.stage),
-    waker: lambdaWaker(readWakeConfig(environment)),
+    waker: waker(environment, record),
     clock,
     log,
     stage: record.stage,
@@ -155,17 +156,26 @@ function store(record: RecordConfig, maxAttempts: number, sockets = 50): DynamoJ
   return new DynamoJobStore(client, record.table, clock);
 }
 
+/** Away from AWS, and without an emulator of it, there is nothing to wake: the caller runs the drain. */
+function waker(environment: Environment, record: RecordConfig): Waker {
+  const config = readWakeConfig(environment);
+  const alone = record.endpoint !== undefined && config.endpoint === undefined;
+  return alone ? { wake: async () => {} } : lambdaWaker(config);
+}
+
 /** Asynchronous invoke: answers as soon as Lambda has queued the event. A failure only means waiting for the schedule. */
 function lambdaWaker({ drainFunction, endpoint }: WakeConfig): Waker {
+  const client = new LambdaClient({
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+    ...localAws(endpoint),
+  });
   return {
-    async wake() {
+    async wake(as) {
+      const payload = as === undefined ? {} : { Payload: JSON.stringify({ [as]: true }) };
+      const command = new InvokeCommand({ FunctionName: drainFunction, InvocationType: 'Event', ...payload });
       try {
-        const client = new LambdaClient({
-          maxAttempts: 2,
-          requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-          ...localAws(endpoint),
-        });
-        await client.send(new InvokeCommand({ FunctionName: drainFunction, InvocationType: 'Event' }));
+        await client.send(command);
       } catch (error) {
         log.warn('drain_not_woken', { error: messageOf(error) });
       }

@@ -48,7 +48,7 @@ for i = 1, #range, 2 do
   end
 end
 if #leased > 0 then redis.call('ZADD', due, unpack(leased)) end
-local leave = #leased == 0 and inHand == 0 and (nextDue == '' or tonumber(nextDue) > now + window)
+local leave = window > 0 and #leased == 0 and inHand == 0 and (nextDue == '' or tonumber(nextDue) > now + window)
 if leave and not first then redis.call('DEL', awake) end
 if first and not leave then redis.call('SET', awake, '1', 'PX', math.max(window, 1)) end
 

@@ -48,6 +48,7 @@ const movingFields = {
   missingReads: ['missing_reads', 'number'],
   missingSinceMs: ['missing_since_ms', 'number'],
   resultReads: ['result_reads', 'number'],
+  suspectedAtMs: ['suspected_at_ms', 'number'],
   lastFault: ['last_fault', 'object'],
   result: ['result', 'object'],
   usage: ['usage', 'object'],

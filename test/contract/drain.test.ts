@@ -95,6 +95,28 @@ test('T113 with no time for a step nothing is claimed', async () => {
   expect(parts.upstash.rest.counts().httpRequests).toBeLessThanOrEqual(2);
 });
 
+test('T38 a drain that falls behind asks for helpers, up to its limit; they ask for none, and leave when the lag is gone', async () => {
+  parts = await startParts({ renderSeconds: 5, limits: { processing: 60, createsPerMinute: 10_000 } });
+  await submitClips(40);
+  await strike([{ kind: 'delay', route: 'create', ms: 120, count: 40 }]);
+  const lanes = { concurrency: 1, createConcurrency: 1, helpersMax: 2 };
+  const helpers: ReturnType<typeof drain>[] = [];
+  const wake = async (as?: 'helper') => {
+    helpers.push(drain(parts.ports, { ...parts.settings, ...lanes }, remaining(parts, hour), as));
+  };
+  parts.ports.waker = { wake };
+  const report = await drainFor(hour, lanes);
+  const helped = await Promise.all(helpers);
+  expect(report.helpers).toBe(2);
+  expect(helped.map(({ helpers: asked }) => asked)).toEqual([0, 0]);
+  for (const { ended, steps } of helped) {
+    expect(['calm', 'idle']).toContain(ended);
+    expect(steps).toBeGreaterThan(0);
+  }
+  await expectAllCompleted(40);
+  expect(parts.sume.report()).toMatchObject({ billedClips: 40, earlyReads: 0, duplicateReads: 0 });
+});
+
 test('T14 an id without a record is dropped, and the job behind it is worked in the same tick', async () => {
   parts = await startParts({ renderSeconds: 5 });
   const ghosts = Array.from({ length: 200 }, (_, i) => ['1', `job_ghost_${i}`]).flat();
@@ -170,12 +192,27 @@ test('T18 a step that throws touches its own job only, which is put aside with t
   expect(jobs.find(({ id }) => id === victim)?.lastFault).toMatchObject({ code: 'internal_error' });
 });
 
-test('a job whose step keeps killing its drain is parked with a reason after five claims', async () => {
+test('a job that was being worked alone when its drain died, claims in a row, is parked with a reason', async () => {
   parts = await startParts();
   await submitClips(1);
-  const id = (await allJobs())[0]?.id ?? '';
-  await parts.upstash.direct('ZADD', dueKey, `${parts.ports.clock.nowMs() - 1_000}.25`, id);
+  const job = (await allJobs())[0] as Job;
+  await parts.ports.store.update({ ...job, suspectedAtMs: 1 });
+  await parts.upstash.direct('ZADD', dueKey, `${parts.ports.clock.nowMs() - 1_000}.25`, job.id);
   expect(await drainFor(60_000)).toMatchObject({ parked: 1, steps: 0 });
-  expect((await allJobs())[0]).toMatchObject({ state: 'waiting', lastFault: { code: 'parked' } });
+  const parked = (await allJobs())[0];
+  expect(parked).toMatchObject({ state: 'waiting', lastFault: { code: 'parked' } });
+  expect(parked).not.toHaveProperty('suspectedAtMs');
   expect(parts.sume.report().createsReceived).toBe(0);
+});
+
+test('jobs that were only in hand beside it, or whose claims were never heard of, are worked one by one and none is parked', async () => {
+  parts = await startParts({ renderSeconds: 5, limits: { processing: 10 } });
+  await submitClips(8);
+  const jobs = await allJobs();
+  const leaseEnd = `${parts.ports.clock.nowMs() - 1_000}.5`;
+  await parts.upstash.direct('ZADD', dueKey, ...jobs.flatMap(({ id }) => [leaseEnd, id]));
+  expect(await drainFor(hour)).toMatchObject({ parked: 0 });
+  await expectAllCompleted(8);
+  expect((await allJobs()).some((job) => job.suspectedAtMs !== undefined)).toBe(false);
+  expect(parts.sume.report()).toMatchObject({ billedClips: 8, duplicateReads: 0 });
 });

@@ -241,6 +241,13 @@ describe('scheduling', () => {
     expect((await dueSet.schedule([{ id: 'job_c', delayMs: 0 }])).wake).toBe(true);
   });
 
+  test('a drain whose window ends leaves the mark to the one that has taken over', async () => {
+    await dueSet.schedule([{ id: 'job_a', delayMs: 70_000 }]);
+    await exchange({ firstTick: true, windowMs: 80_000 });
+    expect((await exchange({ windowMs: 0, claimMax: 0 })).leave).toBe(false);
+    expect((await dueSet.schedule([{ id: 'job_b', delayMs: 0 }])).wake).toBe(false);
+  });
+
   test('a drain does not leave while it works on something or something falls due in its window', async () => {
     await dueSet.schedule([{ id: 'job_a', delayMs: 50_000 }]);
     expect((await exchange({ windowMs: 60_000 })).leave).toBe(false);

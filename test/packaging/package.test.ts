@@ -147,7 +147,12 @@ describe('npm run package, with no AWS account', () => {
       ]),
     );
     expect(allowed('DrainRole')).toEqual(
-      new Set([...logs, 'ssm:GetParameters', ...table('GetItem', 'BatchGetItem', 'UpdateItem')]),
+      new Set([
+        ...logs,
+        'ssm:GetParameters',
+        ...table('GetItem', 'BatchGetItem', 'UpdateItem'),
+        'lambda:InvokeFunction',
+      ]),
     );
     expect(allowed('SweepRole')).toEqual(
       new Set([...logs, 'ssm:GetParameters', ...table('GetItem', 'BatchGetItem', 'Query')]),

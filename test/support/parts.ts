@@ -60,6 +60,7 @@ export async function startParts(simulator: SumeSimulatorOptions = {}) {
       leaseMs,
       windowMs: 3_600_000,
       stepMs: 30_000,
+      helpersMax: 0,
       exchangeMax,
     },
   };

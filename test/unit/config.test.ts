@@ -34,7 +34,13 @@ describe('settings left out', () => {
   it('have the values of the development stage, AWS and Sume', () => {
     expect(readRecordConfig({})).toEqual({ stage: 'dev', table: 'pollkeeper-dev' });
     expect(readWakeConfig({ STAGE: 'prod' })).toEqual({ drainFunction: 'pollkeeper-prod-drain' });
-    expect(readDrainConfig({})).toEqual({ tickMs: 1_000, leaseMs: 10_000, windowMs: 65_000, concurrency: 100 });
+    expect(readDrainConfig({})).toEqual({
+      tickMs: 1_000,
+      leaseMs: 10_000,
+      windowMs: 65_000,
+      concurrency: 100,
+      helpersMax: 3,
+    });
     const sume = { origin: 'https://api.sume.com', basePath: '', apiKey: 'sk_live_1', timeoutMs: 15_000 };
     expect(readSumeConfig(full)).toEqual(sume);
     expect(readDrainConfig({ TICK_MS: '', LEASE_MS: '', DRAIN_WINDOW_MS: '', DRAIN_CONCURRENCY: '' })).toEqual(

@@ -1,0 +1,168 @@
+import { setMaxListeners } from 'node:events';
+import { AdmissionHold } from './admission-hold.ts';
+import { messageOf } from './errors.ts';
+import type { Hand, Held } from './hand.ts';
+import { isActive, type Job } from './job.ts';
+import { KnownJobs } from './known-jobs.ts';
+import { Lanes } from './lanes.ts';
+import type { Log } from './log.ts';
+import type { Claim, Clock, JobStore, Provider, Random } from './ports.ts';
+import type { SetClock } from './set-clock.ts';
+import { needsCreate, type StepPorts, step } from './step.ts';
+import { stepSuspect, suspectClaims } from './suspect.ts';
+
+/*
+ * Where a drain works on what it holds, between the claim and the settlement:
+ *
+ *   claimed ──▶ record read ──▶ its time comes ──▶ a lane is free ──▶ step (one call) ──▶ done, to be settled
+ *                   └ no record: to be removed
+ */
+
+export interface WorkbenchPorts {
+  store: Pick<JobStore, 'get' | 'getMany' | 'update'>;
+  provider: Provider;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export interface WorkbenchSettings {
+  /** Status reads at a time. */
+  concurrency: number;
+  /** Create calls at a time: few, since the first refusal holds the others. */
+  createConcurrency: number;
+}
+
+/** What was done with the claims so far. */
+export interface WorkCounts {
+  steps: number;
+  lostLeases: number;
+  orphans: number;
+  broken: number;
+  parked: number;
+}
+
+const knownJobsMax = 20_000;
+const brokenDelayMs = 3_600_000;
+const storeRetryMs = 5_000;
+/** Below this a step is not started on what is left of the lease. */
+const leaseMarginMs = 500;
+
+export class Workbench {
+  readonly counts: WorkCounts = { steps: 0, lostLeases: 0, orphans: 0, broken: 0, parked: 0 };
+  readonly #ports: WorkbenchPorts;
+  readonly #hand: Hand;
+  readonly #setClock: SetClock;
+  readonly #onStep: () => void;
+  readonly #reads: Lanes<Held>;
+  readonly #creates: Lanes<Held>;
+  readonly #suspects: Lanes<Held>;
+  readonly #stepPorts: StepPorts;
+  readonly #known = new KnownJobs(knownJobsMax);
+  readonly #end = new AbortController();
+
+  /** `onStep` is called after each step, while its lane still counts as running. */
+  constructor(ports: WorkbenchPorts, settings: WorkbenchSettings, hand: Hand, setClock: SetClock, onStep: () => void) {
+    this.#ports = ports;
+    this.#hand = hand;
+    this.#setClock = setClock;
+    this.#onStep = onStep;
+    this.#reads = new Lanes(settings.concurrency, (held) => this.#work(held));
+    this.#creates = new Lanes(settings.createConcurrency, (held) => this.#work(held));
+    this.#suspects = new Lanes(1, (held) => this.#work(held));
+    const { store, provider, random, log } = ports;
+    const nowMs = () => Math.ceil(setClock.latestNowMs());
+    this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), nowMs };
+    // Every job that waits for its time listens to the end: hundreds are no leak.
+    setMaxListeners(0, this.#end.signal);
+  }
+
+  /** Steps under way. */
+  get running(): number {
+    return this.#reads.running + this.#creates.running + this.#suspects.running;
+  }
+
+  take(claims: readonly Claim[]): void {
+    const unknown: Held[] = [];
+    for (const claim of claims) {
+      const held = this.#hand.take(claim);
+      if (held === null) continue;
+      const job = this.#known.get(held.id);
+      if (job === undefined) unknown.push(held);
+      else this.#arm(held, job);
+    }
+    if (unknown.length > 0) void this.#load(unknown);
+  }
+
+  /** No timer survives this: a frozen process must not wake up into it. */
+  end(): void {
+    this.#end.abort();
+  }
+
+  async #load(unknown: readonly Held[]): Promise<void> {
+    const { store, log } = this.#ports;
+    const byId = new Map(unknown.map((held) => [held.id, held]));
+    try {
+      const { jobs, broken, absent } = await store.getMany([...byId.keys()]);
+      for (const { id, reason } of broken) {
+        log.error('record_broken', { jobId: id, reason });
+        this.#finish(byId.get(id), this.#dueIn(brokenDelayMs));
+      }
+      for (const id of absent) this.#finish(byId.get(id), { kind: 'remove' });
+      this.counts.broken += broken.length;
+      this.counts.orphans += absent.length;
+      for (const job of jobs) this.#arm(byId.get(job.id), job);
+    } catch (error) {
+      log.error('records_unread', { jobs: unknown.length, error: messageOf(error) });
+      for (const held of unknown) this.#finish(held, this.#dueIn(storeRetryMs));
+    }
+  }
+
+  /** The record is known: the step is due at its time, or there is none. */
+  #arm(held: Held | undefined, job: Job): void {
+    if (held === undefined || held.phase !== 'unstarted') return;
+    const waitMs = held.dueAtMs - this.#setClock.earliestNowMs();
+    held.job = job;
+    if (!isActive(job.state)) {
+      this.#finish(held, { kind: 'remove' });
+    } else if (waitMs > 0) {
+      void this.#armLater(held, job, waitMs);
+    } else {
+      this.#lanesFor(held, job).push(held);
+    }
+  }
+
+  #lanesFor(held: Held, job: Job): Lanes<Held> {
+    if (held.claims >= suspectClaims) return this.#suspects;
+    return needsCreate(job) ? this.#creates : this.#reads;
+  }
+
+  async #armLater(held: Held, job: Job, waitMs: number): Promise<void> {
+    await this.#ports.clock.sleep(waitMs, this.#end.signal);
+    if (!this.#end.signal.aborted) this.#arm(held, job);
+  }
+
+  async #work(held: Held): Promise<void> {
+    if (held.phase !== 'unstarted' || held.job === null || !this.#hand.holds(held)) return;
+    if (held.leaseEndMs - this.#setClock.latestNowMs() < leaseMarginMs) {
+      this.counts.lostLeases++;
+      return this.#hand.drop(held);
+    }
+    this.#hand.start(held);
+    const suspect = held.claims >= suspectClaims;
+    const { settle, job, parked = false } = await (suspect ? stepSuspect : step)(this.#stepPorts, held.job);
+    this.counts[parked ? 'parked' : 'steps']++;
+    // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
+    this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
+    this.#finish(held, settle);
+    this.#onStep();
+  }
+
+  #finish(held: Held | undefined, settle: NonNullable<Held['settle']>): void {
+    if (held !== undefined && this.#hand.holds(held)) this.#hand.finish(held, settle);
+  }
+
+  #dueIn(delayMs: number): NonNullable<Held['settle']> {
+    return { kind: 'due', atMs: this.#setClock.latestNowMs() + delayMs * (1 + 0.1 * this.#ports.random()) };
+  }
+}

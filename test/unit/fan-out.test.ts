@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { FanOut } from '../../lib/fan-out.ts';
+import { Pace } from '../../lib/pace.ts';
+
+const settings = { tickMs: 1_000, helpersMax: 2 };
+
+describe('a drain that falls behind', () => {
+  it('asks for a helper after three pressed ticks, for the next after three more, and never for more than its limit', () => {
+    const fanOut = new FanOut(settings, 0);
+    const asked: number[] = [];
+    for (let nowMs = 0; nowMs <= 20_000; nowMs += 250) {
+      fanOut.observe(true, 1_500, nowMs);
+      if (fanOut.wantsHelper(nowMs)) asked.push(nowMs);
+    }
+    expect(asked).toEqual([3_000, 6_000]);
+  });
+
+  it('is not pressed by full claims that are on time, nor by late ones that leave nothing over', () => {
+    const fanOut = new FanOut(settings, 0);
+    for (let nowMs = 0; nowMs <= 10_000; nowMs += 250) {
+      fanOut.observe(true, 1_000, nowMs);
+      fanOut.observe(false, 60_000, nowMs);
+      expect(fanOut.wantsHelper(nowMs)).toBe(false);
+    }
+    expect(fanOut.isCalm(10_000)).toBe(true);
+  });
+
+  it('starts counting anew when the pressure was gone in between', () => {
+    const fanOut = new FanOut(settings, 0);
+    fanOut.observe(true, 5_000, 0);
+    fanOut.observe(false, 0, 2_000);
+    fanOut.observe(true, 5_000, 2_500);
+    expect(fanOut.wantsHelper(3_500)).toBe(false);
+    expect(fanOut.isCalm(3_500)).toBe(false);
+    expect(fanOut.wantsHelper(5_500)).toBe(true);
+  });
+});
+
+describe('what a drain claims', () => {
+  it('is two per lane at least, and a tick and a half at its pace, however often it claims', () => {
+    const pace = new Pace({ concurrency: 10, tickMs: 1_000 }, 0);
+    expect(pace.wanted(0)).toBe(20);
+    for (let nowMs = 1; nowMs <= 5_000; nowMs++) {
+      pace.finish();
+      if (nowMs % 100 === 0) pace.wanted(nowMs);
+    }
+    expect(pace.wanted(5_000)).toBeGreaterThan(1_350);
+    expect(pace.wanted(5_000)).toBeLessThanOrEqual(1_500);
+    expect(pace.wanted(60_000)).toBe(20);
+  });
+});
