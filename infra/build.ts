@@ -52,7 +52,8 @@ const slimUndici: Plugin = {
       export { default as Client } from './lib/dispatcher/client.js';
       export { default as Pool } from './lib/dispatcher/pool.js';
       export { default as buildConnector } from './lib/core/connect.js';
-      export { default as errors } from './lib/core/errors.js';`;
+      export { default as errors } from './lib/core/errors.js';
+      export { getGlobalDispatcher } from './lib/global.js';`;
     esbuild.onResolve({ filter: /^undici$/ }, () => ({ path, namespace: 'slim-undici', sideEffects: false }));
     esbuild.onLoad({ filter: /.*/, namespace: 'slim-undici' }, () => ({ contents, resolveDir: dirname(path) }));
   },

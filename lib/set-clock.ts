@@ -1,41 +1,59 @@
 /*
  * The due set's clock as seen from here. Every due time is a time on Redis' clock; ours may be minutes off, so it is
- * never compared with one. An exchange tells Redis' time at some moment between sending and the answer; measured on
- * our monotonic clock that gives two bounds. A due time is computed from the later bound and waited for on the
- * earlier one: whatever the network's delay, a job is never read before its time.
+ * never compared with one. Each exchange gives two facts on our monotonic clock: when it was sent, Redis' time was at
+ * most what it told; when it was answered, at least that. The sharpest of each is kept. A due time is computed from
+ * the later bound and waited for on the earlier one: whatever the network's delay, a job is never read before its time.
  */
 export class SetClock {
   readonly #monotonicMs: () => number;
-  #roundTripMs = Number.POSITIVE_INFINITY;
-  #sentAtMs = 0;
-  #answeredAtMs = 0;
-  #setNowMs = 0;
+  #earliest: Bound = unbounded(Number.NEGATIVE_INFINITY);
+  #latest: Bound = unbounded(Number.POSITIVE_INFINITY);
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Takes in an exchange: sent and answered on our monotonic clock, `setNowMs` by Redis. The quickest one is kept. */
+  /** Takes in an exchange: sent and answered on our monotonic clock, `setNowMs` by Redis in between. */
   observe(sentAtMs: number, answeredAtMs: number, setNowMs: number): void {
-    const roundTripMs = answeredAtMs - sentAtMs;
-    const stepped = Math.abs(setNowMs - this.earliestNowMs(answeredAtMs)) > this.#roundTripMs + roundTripMs + stepMs;
-    if (roundTripMs > this.#roundTripMs && !stepped) return;
-    this.#roundTripMs = roundTripMs;
-    this.#sentAtMs = sentAtMs;
-    this.#answeredAtMs = answeredAtMs;
-    this.#setNowMs = setNowMs;
+    const earliest = { offsetMs: setNowMs - answeredAtMs, atMs: answeredAtMs };
+    const latest = { offsetMs: setNowMs + resolutionMs - sentAtMs, atMs: sentAtMs };
+    // Bounds that contradict each other: Redis' clock was set. What was known before is worth nothing then.
+    const stepped =
+      earliest.offsetMs > drifted(this.#latest, answeredAtMs, 1) ||
+      latest.offsetMs < drifted(this.#earliest, answeredAtMs, -1);
+    if (stepped || earliest.offsetMs > drifted(this.#earliest, answeredAtMs, -1)) this.#earliest = earliest;
+    if (stepped || latest.offsetMs < drifted(this.#latest, answeredAtMs, 1)) this.#latest = latest;
   }
 
   /** Redis' time is at least this. For waiting until a due time. */
-  earliestNowMs(atMs: number = this.#monotonicMs()): number {
-    return this.#setNowMs + (atMs - this.#answeredAtMs);
+  earliestNowMs(): number {
+    const nowMs = this.#monotonicMs();
+    return nowMs + drifted(this.#earliest, nowMs, -1);
   }
 
-  /** Redis' time is at most this (it tells whole ms, hence the one more). For making due times and judging leases. */
+  /** Redis' time is at most this. For making due times and judging leases. */
   latestNowMs(): number {
-    return this.#setNowMs + 1 + (this.#monotonicMs() - this.#sentAtMs);
+    const nowMs = this.#monotonicMs();
+    return nowMs + drifted(this.#latest, nowMs, 1);
   }
 }
 
-/** Two clocks that part by more than this between ticks have not drifted: one was set. */
-const stepMs = 250;
+/** Redis' clock minus ours, as it was known at `atMs`. */
+interface Bound {
+  offsetMs: number;
+  atMs: number;
+}
+
+/** How far two clocks may part: a tenth of a millisecond a second, several times what quartz does. */
+const driftPerMs = 0.0001;
+/** What Redis tells may be cut to whole milliseconds. */
+const resolutionMs = 1;
+
+function unbounded(offsetMs: number): Bound {
+  return { offsetMs, atMs: 0 };
+}
+
+/** The bound as it holds at `nowMs`: the older, the wider. */
+function drifted(bound: Bound, nowMs: number, towards: 1 | -1): number {
+  return bound.offsetMs + towards * driftPerMs * (nowMs - bound.atMs);
+}

@@ -35,9 +35,13 @@ const writeRetryMs = 15_000;
 /** After losing a race for the record to another writer. */
 const lostRaceTriesMax = 3;
 
-export async function step(ports: StepPorts, job: Job): Promise<StepResult> {
+/** `answered` is called as soon as the provider has said its word: what is left is to write it down. */
+export async function step(ports: StepPorts, job: Job, answered: () => void): Promise<StepResult> {
   try {
-    return needsCreate(job) ? await send(ports, job) : await settled(ports, job, await ports.provider.read(job));
+    if (needsCreate(job)) return await send(ports, job, answered);
+    const outcome = await ports.provider.read(job);
+    answered();
+    return await settled(ports, job, outcome);
   } catch (error) {
     if (!(error instanceof JobStoreError)) return crashed(ports, job, error);
     ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
@@ -77,7 +81,7 @@ export function needsCreate(job: Job): boolean {
   return job.state === 'waiting' || job.state === 'submitting';
 }
 
-async function send(ports: StepPorts, job: Job): Promise<StepResult> {
+async function send(ports: StepPorts, job: Job, answered: () => void): Promise<StepResult> {
   const late = expireUnsent(job, ports.nowMs());
   if (late !== null) return write(ports, job, late);
   const heldForMs = ports.hold.remainingMs(ports.nowMs());
@@ -90,6 +94,7 @@ async function send(ports: StepPorts, job: Job): Promise<StepResult> {
     sending = marked.job;
   }
   const outcome = await ports.provider.create(sending);
+  answered();
   if (outcome.kind === 'no_slot') ports.hold.set(ports.nowMs(), outcome.retryAfterMs);
   // Found as submitting, it was sent before by somebody who died or never heard the answer.
   const repeated = job.state === 'submitting';

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { UndiciHttpHandler } from '@smithy/undici-http-handler';
 import {
   type Environment,
   type RecordConfig,
@@ -139,21 +140,24 @@ function dueSet(environment: Environment, stage: string): UpstashDueSet {
   });
 }
 
-function store(record: RecordConfig, maxAttempts: number, sockets = 50): DynamoJobStore {
-  const client = new DynamoDBClient({
-    maxAttempts,
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 3_000,
-      socketTimeout: 3_000,
-      throwOnRequestTimeout: true,
-      // Its own limit of 50 sockets would count waiting for one as connecting.
-      httpsAgent: { maxSockets: sockets },
-      httpAgent: { maxSockets: sockets },
-    },
-    ...localAws(record.endpoint),
-  });
+function store(record: RecordConfig, maxAttempts: number, connections = 50): DynamoJobStore {
+  const client = new DynamoDBClient({ maxAttempts, ...awsTransport(connections, 3_000), ...localAws(record.endpoint) });
   return new DynamoJobStore(client, record.table, clock);
+}
+
+/**
+ * undici under the SDK, and its middleware stack resolved once: a call costs a third of the CPU that it costs with the
+ * SDK's defaults (decision 9). `timeoutMs` is for the headers, and again between two parts of a body.
+ */
+function awsTransport(connections: number, timeoutMs: number) {
+  const dispatcher = {
+    connections,
+    connect: { timeout: 1_000 },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: 4_000,
+  };
+  return { requestHandler: new UndiciHttpHandler({ dispatcher }), cacheMiddleware: true };
 }
 
 /** Away from AWS, and without an emulator of it, there is nothing to wake: the caller runs the drain. */
@@ -165,11 +169,7 @@ function waker(environment: Environment, record: RecordConfig): Waker {
 
 /** Asynchronous invoke: answers as soon as Lambda has queued the event. A failure only means waiting for the schedule. */
 function lambdaWaker({ drainFunction, endpoint }: WakeConfig): Waker {
-  const client = new LambdaClient({
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-    ...localAws(endpoint),
-  });
+  const client = new LambdaClient({ maxAttempts: 2, ...awsTransport(1, 2_000), ...localAws(endpoint) });
   return {
     async wake(as) {
       const payload = as === undefined ? {} : { Payload: JSON.stringify({ [as]: true }) };

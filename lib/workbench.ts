@@ -59,6 +59,8 @@ export class Workbench {
   readonly #suspects: Lanes<Held>;
   readonly #stepPorts: StepPorts;
   readonly #known = new KnownJobs(knownJobsMax);
+  /** Due times that this run made, by job id: on Redis' clock, and on our monotonic one. */
+  readonly #ownDue = new Map<string, { dueAtMs: number; localMs: number }>();
   readonly #end = new AbortController();
 
   /** `onStep` is called after each step, while its lane still counts as running. */
@@ -67,9 +69,9 @@ export class Workbench {
     this.#hand = hand;
     this.#setClock = setClock;
     this.#onStep = onStep;
-    this.#reads = new Lanes(settings.concurrency, (held) => this.#work(held));
-    this.#creates = new Lanes(settings.createConcurrency, (held) => this.#work(held));
-    this.#suspects = new Lanes(1, (held) => this.#work(held));
+    this.#reads = new Lanes(settings.concurrency, (held, free) => this.#work(held, free));
+    this.#creates = new Lanes(settings.createConcurrency, (held, free) => this.#work(held, free));
+    this.#suspects = new Lanes(1, (held, free) => this.#work(held, free));
     const { store, provider, random, log } = ports;
     const nowMs = () => Math.ceil(setClock.latestNowMs());
     this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), nowMs };
@@ -121,7 +123,7 @@ export class Workbench {
   /** The record is known: the step is due at its time, or there is none. */
   #arm(held: Held | undefined, job: Job): void {
     if (held === undefined || held.phase !== 'unstarted') return;
-    const waitMs = held.dueAtMs - this.#setClock.earliestNowMs();
+    const waitMs = this.#untilDue(held);
     held.job = job;
     if (!isActive(job.state)) {
       this.#finish(held, { kind: 'remove' });
@@ -130,6 +132,16 @@ export class Workbench {
     } else {
       this.#lanesFor(held, job).push(held);
     }
+  }
+
+  /**
+   * Ms until the held job's time, 0 or less when it has come. A due time that this run made itself is known on our own
+   * clock, to the microsecond; any other only as closely as Redis' clock is.
+   */
+  #untilDue(held: Held): number {
+    const own = this.#ownDue.get(held.id);
+    if (own?.dueAtMs === held.dueAtMs) return own.localMs - this.#ports.clock.monotonicMs();
+    return held.dueAtMs - this.#setClock.earliestNowMs();
   }
 
   #lanesFor(held: Held, job: Job): Lanes<Held> {
@@ -142,7 +154,7 @@ export class Workbench {
     if (!this.#end.signal.aborted) this.#arm(held, job);
   }
 
-  async #work(held: Held): Promise<void> {
+  async #work(held: Held, free: () => void): Promise<void> {
     if (held.phase !== 'unstarted' || held.job === null || !this.#hand.holds(held)) return;
     if (held.leaseEndMs - this.#setClock.latestNowMs() < leaseMarginMs) {
       this.counts.lostLeases++;
@@ -150,7 +162,7 @@ export class Workbench {
     }
     this.#hand.start(held);
     const suspect = held.claims >= suspectClaims;
-    const { settle, job, parked = false } = await (suspect ? stepSuspect : step)(this.#stepPorts, held.job);
+    const { settle, job, parked = false } = await (suspect ? stepSuspect : step)(this.#stepPorts, held.job, free);
     this.counts[parked ? 'parked' : 'steps']++;
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
@@ -159,7 +171,17 @@ export class Workbench {
   }
 
   #finish(held: Held | undefined, settle: NonNullable<Held['settle']>): void {
-    if (held !== undefined && this.#hand.holds(held)) this.#hand.finish(held, settle);
+    if (held === undefined || !this.#hand.holds(held)) return;
+    this.#ownDue.delete(held.id);
+    if (settle.kind === 'remove') {
+      this.#hand.finish(held, settle);
+      return;
+    }
+    // Whole ms: it is the score that the next claim of this id will be compared with.
+    const dueAtMs = Math.ceil(settle.atMs);
+    const localMs = this.#ports.clock.monotonicMs() + dueAtMs - this.#setClock.latestNowMs();
+    this.#ownDue.set(held.id, { dueAtMs, localMs });
+    this.#hand.finish(held, { kind: 'due', atMs: dueAtMs });
   }
 
   #dueIn(delayMs: number): NonNullable<Held['settle']> {

@@ -66,4 +66,24 @@ describe('lanes', () => {
     while (lanes.running > 0) await new Promise(setImmediate);
     expect(seen.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 20_000 }, (_, index) => index));
   });
+
+  it('let the next one in as soon as a lane is freed, while the rest of the work goes on', async () => {
+    const started: number[] = [];
+    const freed = new Map<number, () => void>();
+    const ended = new Map<number, () => void>();
+    const lanes = new Lanes<number>(1, (item, free) => {
+      started.push(item);
+      freed.set(item, free);
+      return new Promise((resolve) => ended.set(item, resolve));
+    });
+    for (const item of [1, 2]) lanes.push(item);
+    freed.get(1)?.();
+    expect([started, lanes.running]).toEqual([[1, 2], 2]);
+    // Freeing it again, or ending, opens no second lane.
+    freed.get(1)?.();
+    ended.get(1)?.();
+    await new Promise(setImmediate);
+    lanes.push(3);
+    expect([started, lanes.running]).toEqual([[1, 2], 1]);
+  });
 });
