@@ -61,6 +61,9 @@ export function drain(
   return new Drain(ports, settings, remainingMs, as === 'helper').run();
 }
 
+/** A claim ahead of a due time leaves this much for the round trip and the record's read. */
+const claimLeadMs = 150;
+
 class Drain {
   readonly #ports: DrainPorts;
   readonly #settings: DrainSettings;
@@ -76,6 +79,7 @@ class Drain {
   #bell = new AbortController();
   #windowEndsAtMs = 0;
   #claimedAll = true;
+  #moreDueAtMs = Number.POSITIVE_INFINITY;
 
   constructor(ports: DrainPorts, settings: DrainSettings, remainingMs: () => number, isHelper: boolean) {
     const nowMs = ports.clock.monotonicMs();
@@ -120,7 +124,7 @@ class Drain {
       if (open && reply?.leave === true) return 'idle';
       const outOfTime = this.#remainingMs() < 2 * this.#settings.tickMs;
       if (!open && (this.#hand.size === 0 || outOfTime)) return calm ? 'calm' : 'window';
-      const restMs = startedAtMs + this.#settings.tickMs - clock.monotonicMs();
+      const restMs = Math.min(startedAtMs + this.#settings.tickMs, this.#moreDueAtMs) - clock.monotonicMs();
       if (restMs > 0) await clock.sleep(restMs, this.#bell.signal);
     }
   }
@@ -175,6 +179,7 @@ class Drain {
     const nowMs = this.#ports.clock.monotonicMs();
     const lagMs = reply.nowMs - (reply.claimed[0]?.dueAtMs ?? reply.nowMs);
     this.#claimedAll = reply.claimed.length < claimMax || claimMax === 0;
+    this.#moreDueAtMs = this.#claimedAll ? Number.POSITIVE_INFINITY : this.#beforeNextDue(reply, nowMs);
     this.#report.claims += reply.claimed.length;
     this.#report.dueLagMs = Math.max(this.#report.dueLagMs, lagMs);
     this.#workbench.take(reply.claimed);
@@ -183,6 +188,12 @@ class Drain {
     if (!this.#fanOut.wantsHelper(nowMs)) return;
     this.#report.helpers++;
     this.#wakes.push(this.#ports.waker.wake('helper'));
+  }
+
+  /** When the next claim must be made so that the first id left behind is still had in time. One late already can wait for a lane. */
+  #beforeNextDue({ nextDueAtMs }: ExchangeReply, nowMs: number): number {
+    const inMs = (nextDueAtMs ?? Number.POSITIVE_INFINITY) - this.#clock.latestNowMs();
+    return inMs > 0 ? nowMs + Math.max(inMs - claimLeadMs, 0) : Number.POSITIVE_INFINITY;
   }
 
   #claimMax(): number {

@@ -63,7 +63,7 @@ export interface JobResult {
   truncated: boolean;
 }
 
-export interface HistoryEntry {
+interface HistoryEntry {
   atMs: number;
   state: JobState;
   /** The provider's status word or a fault's code that led here. */

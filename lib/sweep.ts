@@ -35,7 +35,7 @@ export interface SweepReport {
 }
 
 /** A restored job's last read and hint are not known, so it waits as long as a provider is known to ask for. */
-export const restoredDelayMs = 30_000;
+const restoredDelayMs = 30_000;
 /** Restored jobs come back over time, not all at once: this much for each, up to two minutes in all. */
 const spreadPerJobMs = 20;
 const spreadMaxMs = 120_000;

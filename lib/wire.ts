@@ -35,7 +35,7 @@ import type { SweepPorts, SweepSettings } from './sweep.ts';
  */
 
 /** The one account there is, until accounts are configured. */
-export const defaultAccount = 'sume';
+const defaultAccount = 'sume';
 
 const providerBodyMax = 1_000_000;
 const providerConnectMs = 5_000;

@@ -62,6 +62,11 @@ export class Workbench {
   /** Due times that this run made, by job id: on Redis' clock, and on our monotonic one. */
   readonly #ownDue = new Map<string, { dueAtMs: number; localMs: number }>();
   readonly #end = new AbortController();
+  /**
+   * What steps call now, minus our monotonic clock: Redis' time, as it was known when the first claims came, and then
+   * left alone, so that a wait decided on by a step is exactly that long.
+   */
+  #stepOffsetMs = Number.NaN;
 
   /** `onStep` is called after each step, while its lane still counts as running. */
   constructor(ports: WorkbenchPorts, settings: WorkbenchSettings, hand: Hand, setClock: SetClock, onStep: () => void) {
@@ -73,7 +78,7 @@ export class Workbench {
     this.#creates = new Lanes(settings.createConcurrency, (held, free) => this.#work(held, free));
     this.#suspects = new Lanes(1, (held, free) => this.#work(held, free));
     const { store, provider, random, log } = ports;
-    const nowMs = () => Math.ceil(setClock.latestNowMs());
+    const nowMs = () => Math.ceil(ports.clock.monotonicMs() + this.#stepOffsetMs);
     this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), nowMs };
     // Every job that waits for its time listens to the end: hundreds are no leak.
     setMaxListeners(0, this.#end.signal);
@@ -85,6 +90,9 @@ export class Workbench {
   }
 
   take(claims: readonly Claim[]): void {
+    if (Number.isNaN(this.#stepOffsetMs)) {
+      this.#stepOffsetMs = this.#setClock.latestNowMs() - this.#ports.clock.monotonicMs();
+    }
     const unknown: Held[] = [];
     for (const claim of claims) {
       const held = this.#hand.take(claim);
@@ -177,14 +185,15 @@ export class Workbench {
       this.#hand.finish(held, settle);
       return;
     }
+    const localMs = settle.atMs - this.#stepOffsetMs;
+    const waitMs = localMs - this.#ports.clock.monotonicMs();
     // Whole ms: it is the score that the next claim of this id will be compared with.
-    const dueAtMs = Math.ceil(settle.atMs);
-    const localMs = this.#ports.clock.monotonicMs() + dueAtMs - this.#setClock.latestNowMs();
+    const dueAtMs = Math.ceil(this.#setClock.latestNowMs() + waitMs);
     this.#ownDue.set(held.id, { dueAtMs, localMs });
     this.#hand.finish(held, { kind: 'due', atMs: dueAtMs });
   }
 
   #dueIn(delayMs: number): NonNullable<Held['settle']> {
-    return { kind: 'due', atMs: this.#setClock.latestNowMs() + delayMs * (1 + 0.1 * this.#ports.random()) };
+    return { kind: 'due', atMs: this.#stepPorts.nowMs() + delayMs * (1 + 0.1 * this.#ports.random()) };
   }
 }
