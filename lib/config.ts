@@ -101,9 +101,9 @@ export function readSumeConfig(environment: Environment): SumeConfig {
 export function readLeaseConfig(environment: Environment): LeaseConfig {
   const tickMs = integer(environment, 'TICK_MS', 1_000, 100, 10_000);
   const leaseMs = integer(environment, 'LEASE_MS', 10_000, 1_000, 300_000);
-  if (leaseMs < 4 * tickMs) {
+  if (leaseMs < 8 * tickMs) {
     throw new ConfigError(
-      `LEASE_MS (${leaseMs}) must be at least 4 × TICK_MS (${tickMs}): leases are renewed once a tick.`,
+      `LEASE_MS (${leaseMs}) must be at least 8 × TICK_MS (${tickMs}): leases are renewed once a tick.`,
     );
   }
   return { leaseMs, tickMs };
@@ -162,6 +162,11 @@ function url(environment: Environment, name: string, fallback?: string): URL {
   const parsed = URL.canParse(value) ? new URL(value) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
     throw new ConfigError(`${name} is not an http(s) URL; expected one such as ${example}`);
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new ConfigError(
+      `${name} has a user or password in it, which would end up in logs; expected one such as ${example}`,
+    );
   }
   return parsed;
 }

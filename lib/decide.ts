@@ -8,8 +8,9 @@ import {
   retryAfterDelayMs,
   retryAfterMaxMs,
   troubleDelayMs,
+  unnotedWaitMs,
 } from './due.ts';
-import { enter, type Fault, type Job, type JobState } from './job.ts';
+import { enter, type Fault, type Job, type JobState, needsCreate } from './job.ts';
 import type { Outcome } from './outcome.ts';
 
 /*
@@ -31,14 +32,22 @@ export const resultReadsMax = 5;
 
 /** What follows from an outcome. `nowMs` is on the due set's clock; `random` in [0, 1) spreads what has no exact time. */
 export function decide(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
+  const decision = decideFreely(job, outcome, nowMs, random);
+  const told = outcome.kind === 'running' || outcome.kind === 'accepted' || outcome.kind === 'throttled';
+  if (!told || decision.kind === 'end' || decision.dueAtMs - nowMs <= unnotedWaitMs) return decision;
+  const noted = decision.kind === 'change' ? decision.job : job;
+  return { kind: 'change', job: { ...noted, notBeforeMs: decision.dueAtMs }, dueAtMs: decision.dueAtMs };
+}
+
+function decideFreely(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
   if (isLateCreate(job, outcome)) return postpone(job, job, nowMs + pollDelayMs(null, random), nowMs);
   switch (outcome.kind) {
     case 'accepted':
       return accept(job, outcome, nowMs, random);
     case 'refused':
-      return end(withFault(job, outcome.fault, nowMs), 'rejected', nowMs, outcome.fault.code);
+      return refuse(job, outcome, nowMs, random);
     case 'no_slot':
-      return unsent(job, outcome, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
+      return turnedAway(job, outcome, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
     case 'running':
       return run(job, outcome, nowMs, random);
     case 'completed':
@@ -53,7 +62,7 @@ export function decide(job: Job, outcome: Outcome, nowMs: number, random: number
     case 'throttled':
       return postpone(job, job, nowMs + retryAfterDelayMs(outcome.retryAfterMs, random), nowMs);
     case 'denied':
-      return unsent(job, outcome, nowMs + spread(deniedDelayMs, random), nowMs);
+      return turnedAway(job, outcome, nowMs + spread(deniedDelayMs, random), nowMs);
     case 'trouble':
       return trouble(job, outcome, nowMs, random);
   }
@@ -62,7 +71,7 @@ export function decide(job: Job, outcome: Outcome, nowMs: number, random: number
 /** A create's answer that comes after another drain had the job confirmed: only a read can say more by now. */
 function isLateCreate(job: Job, { kind }: Outcome): boolean {
   const ofCreate = kind === 'accepted' || kind === 'refused' || kind === 'no_slot';
-  return ofCreate && job.state !== 'waiting' && job.state !== 'submitting';
+  return ofCreate && !needsCreate(job);
 }
 
 type Of<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
@@ -79,8 +88,14 @@ function accept(job: Job, outcome: Of<'accepted'>, nowMs: number, random: number
   return pastDeadline(next, nowMs) ?? changed(next, nowMs + pollDelayMs(outcome.hintMs, random), nowMs);
 }
 
+/** A refusal ends a job that was never sent before. After a call whose end nobody knows, a clip may exist and be billed. */
+function refuse(job: Job, { fault, repeated }: Of<'refused'>, nowMs: number, random: number): Decision {
+  if (repeated === true) return trouble(job, { kind: 'trouble', fault, retryAfterMs: null }, nowMs, random);
+  return end(withFault(job, fault, nowMs), 'rejected', nowMs, fault.code);
+}
+
 /** The provider would not take the call, for a reason that is not the job's: a create goes back to waiting, a read stays. */
-function unsent(job: Job, outcome: Of<'no_slot' | 'denied'>, dueAtMs: number, nowMs: number): Decision {
+function turnedAway(job: Job, outcome: Of<'no_slot' | 'denied'>, dueAtMs: number, nowMs: number): Decision {
   const seen = job.lastFault?.code === outcome.fault.code ? job : withFault(job, outcome.fault, nowMs);
   if (job.state !== 'submitting' || outcome.repeated === true) return postpone(job, seen, dueAtMs, nowMs);
   const back = enter(seen, 'waiting', nowMs, outcome.fault.code);

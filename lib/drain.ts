@@ -118,6 +118,7 @@ class Drain {
       const startedAtMs = clock.monotonicMs();
       calm ||= this.#isHelper && this.#fanOut.isCalm(startedAtMs);
       const open = !calm && startedAtMs < this.#windowEndsAtMs && this.#remainingMs() > this.#settings.stepMs;
+      this.#workbench.counts.lostLeases += this.#hand.dropEndangered(this.#clock.latestNowMs() + this.#dangerMs());
       if (!open) this.#close();
       const reply = await this.#exchange(open);
       if (reply === 'limit') return 'limit';
@@ -127,6 +128,11 @@ class Drain {
       const restMs = Math.min(startedAtMs + this.#settings.tickMs, this.#moreDueAtMs) - clock.monotonicMs();
       if (restMs > 0) await clock.sleep(restMs, this.#bell.signal);
     }
+  }
+
+  /** Renewed at half time and asked for once a tick, a lease has less than this left only when the due set does not answer. */
+  #dangerMs(): number {
+    return this.#settings.leaseMs / 2 - 1.5 * this.#settings.tickMs;
   }
 
   /** Nothing is claimed or started any more; what was not started goes back with its own due time. */

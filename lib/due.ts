@@ -10,6 +10,11 @@ export const troubleBaseMs = 30_000;
 export const troubleMaxMs = 600_000;
 export const retryAfterMaxMs = 3_600_000;
 export const deniedDelayMs = 60_000;
+/**
+ * A provider's wait of up to this much is kept by the due set alone. A longer one is noted in the record, so that a due
+ * set which was lost and rebuilt still keeps to it; a rebuilt one waits at least this long before any read.
+ */
+export const unnotedWaitMs = 30_000;
 
 const hour = 3_600_000;
 /** After the deadline a job is read this long after it, then given up. */

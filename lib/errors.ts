@@ -5,7 +5,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The due set could not be reached or refused a script. The outcome of the call is unknown unless `executed` is false. */
+/** The due set could not be reached or refused a script. Whether the call took effect is not known. */
 export class DueSetError extends Error {
   override readonly name = 'DueSetError';
   /** `limit`: the plan's request or size limit was hit; `timeout`: no answer in time; `refused`: Redis answered with an error; `unreachable`: no connection. */
@@ -17,9 +17,16 @@ export class DueSetError extends Error {
   }
 }
 
-/** The record could not be read or written (throttled, timed out, unreachable). Safe to try again later. */
+/** The record could not be read or written (throttled, timed out, unreachable). Safe to try again later, unless `broken`. */
 export class JobStoreError extends Error {
   override readonly name = 'JobStoreError';
+  /** The stored item can't be read as a job; another try will not help. */
+  readonly broken: boolean;
+
+  constructor(message: string, broken = false) {
+    super(message);
+    this.broken = broken;
+  }
 }
 
 /** The text of any thrown value, on one line and bounded, for a log line or a stored fault. Never includes a stack. */

@@ -1,6 +1,6 @@
 import type { Job } from './job.ts';
 import { leaseEndOf, renewedToken } from './lease.ts';
-import type { Claim, Settlement } from './ports.ts';
+import type { Call, Claim, Settlement } from './ports.ts';
 import type { StepResult } from './step.ts';
 
 /*
@@ -22,6 +22,8 @@ export interface Held {
   phase: Phase;
   job: Job | null;
   settle: StepResult['settle'] | null;
+  /** The provider call of its step, while it runs. */
+  readonly call: Call;
 }
 
 export class Hand {
@@ -58,7 +60,7 @@ export class Hand {
       return null;
     }
     const { id, dueAtMs, claims } = claim;
-    const held: Held = { id, dueAtMs, claims, ...lease, phase: 'unstarted', job: null, settle: null };
+    const held: Held = { id, dueAtMs, claims, ...lease, phase: 'unstarted', job: null, settle: null, call: {} };
     this.#held.set(id, held);
     this.#unstarted++;
     return held;
@@ -73,11 +75,20 @@ export class Hand {
     this.#leave(held, 'done');
   }
 
-  /** Lets go without settling: the lease was lost or is about to be. */
+  /** Lets go without settling: the lease was lost or is about to be. A call under way ends: another drain may begin one. */
   drop(held: Held): void {
     if (!this.holds(held)) return;
+    held.call.lost = true;
+    held.call.abort?.();
     this.#leave(held, 'done');
     this.#held.delete(held.id);
+  }
+
+  /** Drops what runs on a lease that ends before `untilMs`: it could not be renewed in time. Returns how many. */
+  dropEndangered(untilMs: number): number {
+    const endangered = [...this.#held.values()].filter((held) => held.phase === 'running' && held.leaseEndMs < untilMs);
+    for (const held of endangered) this.drop(held);
+    return endangered.length;
   }
 
   /** Every claim not started goes back with its own due time. */

@@ -11,7 +11,7 @@ import type { JsonObject } from './json.ts';
  * waiting     durable with us, not at the provider; expires if it is never sent by its deadline
  * submitting  a create call may have reached the provider; it is only ever repeated with the same idempotency key
  * overdue     our deadline passed; the render may still be running and billed, so it is read again, seldom
- * given_up    overdue for days without a verdict; a request to poll takes it up again
+ * given_up    overdue for days without a verdict
  */
 export const jobStates = [
   'waiting',
@@ -34,6 +34,11 @@ const activeStates: ReadonlySet<JobState> = new Set(['waiting', 'submitting', 'q
 /** An active job must be in a due set; every other one has ended and never changes its state again. */
 export function isActive(state: JobState): boolean {
   return activeStates.has(state);
+}
+
+/** True while the provider has not confirmed the job: its next call is a create. */
+export function needsCreate({ state }: Pick<Job, 'state'>): boolean {
+  return state === 'waiting' || state === 'submitting';
 }
 
 /** What went wrong, as far as it is safe and useful to show. */
@@ -102,6 +107,8 @@ export interface Job {
   missingSinceMs?: number;
   /** Reads in a row that said completed while the result was not there. */
   resultReads: number;
+  /** Until when the provider asked not to be read, where that was long: see `unnotedWaitMs`. */
+  notBeforeMs?: number;
   /** While it is worked as a suspect: see suspect.ts. */
   suspectedAtMs?: number;
   lastFault?: Fault & { atMs: number };

@@ -10,8 +10,8 @@ export type Phase = 'queued' | 'processing';
 export type Outcome =
   /** Create: the provider has the job, now or already before (a replay). */
   | { kind: 'accepted'; providerJobId: string; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
-  /** Create: no for good (a 4xx that a repeat cannot cure). */
-  | { kind: 'refused'; fault: Fault }
+  /** Create: no for good (a 4xx that a repeat cannot cure). `repeated` as below. */
+  | { kind: 'refused'; fault: Fault; repeated?: boolean }
   /** Create: no place at the provider now. `repeated`: an earlier call, whose end nobody knows, may have brought the job there. */
   | { kind: 'no_slot'; retryAfterMs: number | null; fault: Fault; repeated?: boolean }
   /** Read: not ended yet. */

@@ -86,12 +86,20 @@ export interface JobStore {
   activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }>;
 }
 
+/** A call under way, for the one who may have to end it. */
+export interface Call {
+  /** Set by the provider's client while something is under way: ends it at once, as if the connection had broken. */
+  abort?: () => void;
+  /** Set by the caller who has aborted it, or wants nothing more to begin: the lease is lost. */
+  lost?: boolean;
+}
+
 /** One account at a video provider. Never rejects: every answer and every failure is an outcome. */
 export interface Provider {
   /** Sends the render under the job's own idempotency key, so that a repeat returns the same render. */
-  create(job: Job): Promise<Outcome>;
+  create(job: Job, call?: Call): Promise<Outcome>;
   /** Reads the status once; when it says completed, fetches the result too. */
-  read(job: Job): Promise<Outcome>;
+  read(job: Job, call?: Call): Promise<Outcome>;
 }
 
 /** Starts a drain now, without waiting for it. Never rejects: the schedule starts the next one anyway. */

@@ -2,10 +2,10 @@ import type { AdmissionHold } from './admission-hold.ts';
 import { type Decision, decide, expireUnsent } from './decide.ts';
 import { troubleMaxMs } from './due.ts';
 import { JobStoreError, messageOf } from './errors.ts';
-import { enter, type Fault, isActive, type Job } from './job.ts';
+import { enter, type Fault, isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
-import type { JobStore, Provider, Random, Settlement } from './ports.ts';
+import type { Call, JobStore, Provider, Random, Settlement } from './ports.ts';
 
 /*
  * One step of a claimed job: send it, or read its status once; decide; write what changed; say how to settle.
@@ -36,11 +36,12 @@ const writeRetryMs = 15_000;
 const lostRaceTriesMax = 3;
 
 /** `answered` is called as soon as the provider has said its word: what is left is to write it down. */
-export async function step(ports: StepPorts, job: Job, answered: () => void): Promise<StepResult> {
+export async function step(ports: StepPorts, job: Job, call: Call, answered: () => void): Promise<StepResult> {
   try {
-    if (needsCreate(job)) return await send(ports, job, answered);
-    const outcome = await ports.provider.read(job);
+    if (needsCreate(job)) return await send(ports, job, call, answered);
+    const outcome = await ports.provider.read(job, call);
     answered();
+    if (call.lost === true) return retryLater(ports);
     return await settled(ports, job, outcome);
   } catch (error) {
     if (!(error instanceof JobStoreError)) return crashed(ports, job, error);
@@ -76,12 +77,7 @@ export async function setAside(ports: StepPorts, job: Job, fault: Fault, delayMs
   return { settle: dueIn(ports, delayMs), job: null };
 }
 
-/** True while the provider has not confirmed the job: its next step is a create call. */
-export function needsCreate(job: Job): boolean {
-  return job.state === 'waiting' || job.state === 'submitting';
-}
-
-async function send(ports: StepPorts, job: Job, answered: () => void): Promise<StepResult> {
+async function send(ports: StepPorts, job: Job, call: Call, answered: () => void): Promise<StepResult> {
   const late = expireUnsent(job, ports.nowMs());
   if (late !== null) return write(ports, job, late);
   const heldForMs = ports.hold.remainingMs(ports.nowMs());
@@ -93,12 +89,13 @@ async function send(ports: StepPorts, job: Job, answered: () => void): Promise<S
     if (marked.kind === 'stale') return { settle: dueIn(ports, 0), job: null };
     sending = marked.job;
   }
-  const outcome = await ports.provider.create(sending);
+  const outcome = await ports.provider.create(sending, call);
   answered();
+  if (call.lost === true) return retryLater(ports);
   if (outcome.kind === 'no_slot') ports.hold.set(ports.nowMs(), outcome.retryAfterMs);
   // Found as submitting, it was sent before by somebody who died or never heard the answer.
   const repeated = job.state === 'submitting';
-  const refusedCall = outcome.kind === 'no_slot' || outcome.kind === 'denied';
+  const refusedCall = outcome.kind === 'refused' || outcome.kind === 'no_slot' || outcome.kind === 'denied';
   return settled(ports, sending, refusedCall ? { ...outcome, repeated } : outcome);
 }
 

@@ -1,6 +1,6 @@
 import { DueSetError, messageOf } from './errors.ts';
 import { fingerprintOf, jobIdFor } from './identify.ts';
-import { acceptedJob, isActive, type Job } from './job.ts';
+import { acceptedJob, type Job, needsCreate } from './job.ts';
 import type { JsonObject } from './json.ts';
 import type { Log } from './log.ts';
 import type { Clock, DueSet, JobStore, Waker } from './ports.ts';
@@ -42,8 +42,9 @@ export async function submit(ports: SubmitPorts, request: SubmitRequest): Promis
   const stored = await ports.store.create(fresh);
   if (stored.kind === 'exists' && stored.job.fingerprint !== fingerprint) return { kind: 'conflict', job: stored.job };
   const job = stored.kind === 'exists' ? stored.job : fresh;
-  // Also for a repeat: it may be the caller's answer to a first try that got no further than the record.
-  if (isActive(job.state)) await makeDue(ports, job);
+  // Also for a repeat: it may be the caller's answer to a first try that got no further than the record. But not for a
+  // job that the provider has: when that may be read again, only its due time knows, or the sweep.
+  if (needsCreate(job)) await makeDue(ports, job);
   return { kind: 'accepted', job, replayed: stored.kind === 'exists' };
 }
 

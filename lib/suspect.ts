@@ -1,5 +1,6 @@
 import { JobStoreError, messageOf } from './errors.ts';
 import type { Fault, Job } from './job.ts';
+import type { Call } from './ports.ts';
 import { retryLater, type StepPorts, type StepResult, setAside, step } from './step.ts';
 
 /*
@@ -15,13 +16,13 @@ const parkedMs = 600_000;
 const fault: Fault = { code: 'parked', message: 'Its drain died while it was being worked, several times in a row.' };
 
 /** Its lane stays taken to the end: nothing else is to be under way in this drain's suspects. */
-export async function stepSuspect(ports: StepPorts, job: Job): Promise<StepResult> {
+export async function stepSuspect(ports: StepPorts, job: Job, call: Call): Promise<StepResult> {
   if (job.suspectedAtMs !== undefined) {
     return { ...(await setAside(ports, trusted(job), fault, parkedMs)), parked: true };
   }
   const marked = await write(ports, { ...job, suspectedAtMs: ports.nowMs() });
   if (marked === null) return retryLater(ports);
-  const result = await step(ports, marked, () => {});
+  const result = await step(ports, marked, call, () => {});
   const left = result.job?.suspectedAtMs === undefined ? result.job : await write(ports, trusted(result.job));
   return { ...result, job: left };
 }

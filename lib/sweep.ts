@@ -1,8 +1,8 @@
+import { unnotedWaitMs } from './due.ts';
 import { DueSetError, JobStoreError, messageOf } from './errors.ts';
-import { isActive } from './job.ts';
+import { isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
-import type { Clock, DueSet, JobStore, Random } from './ports.ts';
-import { needsCreate } from './step.ts';
+import type { Clock, DueSet, JobStore, Random, Waker } from './ports.ts';
 
 /*
  * Repair of the due set from the record. Every active job that the set does not hold is put back after a consistent
@@ -12,6 +12,7 @@ import { needsCreate } from './step.ts';
 export interface SweepPorts {
   store: Pick<JobStore, 'activeIds' | 'getMany'>;
   dueSet: Pick<DueSet, 'absent' | 'schedule'>;
+  waker: Waker;
   clock: Pick<Clock, 'nowMs'>;
   random: Random;
   log: Log;
@@ -34,8 +35,6 @@ export interface SweepReport {
   broken: number;
 }
 
-/** A restored job's last read and hint are not known, so it waits as long as a provider is known to ask for. */
-const restoredDelayMs = 30_000;
 /** Restored jobs come back over time, not all at once: this much for each, up to two minutes in all. */
 const spreadPerJobMs = 20;
 const spreadMaxMs = 120_000;
@@ -89,11 +88,15 @@ async function restore(ports: SweepPorts, ids: readonly string[], report: SweepR
   report.broken += broken.length;
   const lost = jobs.filter((job) => isActive(job.state));
   const spreadMs = Math.min(lost.length * spreadPerJobMs, spreadMaxMs);
-  const entries = lost.map((job) => ({
-    id: job.id,
-    delayMs: (needsCreate(job) ? 0 : restoredDelayMs) + ports.random() * spreadMs,
-  }));
-  const { added } = await ports.dueSet.schedule(entries);
+  const nowMs = ports.clock.nowMs();
+  const entries = lost.map((job) => ({ id: job.id, delayMs: restoredDelayMs(job, nowMs) + ports.random() * spreadMs }));
+  const { added, wake } = await ports.dueSet.schedule(entries);
+  if (wake) await ports.waker.wake();
   report.restored += added;
   if (added > 0) ports.log.warn('jobs_restored', { restored: added });
+}
+
+/** The last hint of a job that was lost from the set is not known, unless it was a long one: that is in its record. */
+function restoredDelayMs(job: Job, nowMs: number): number {
+  return needsCreate(job) ? 0 : Math.max(unnotedWaitMs, (job.notBeforeMs ?? 0) - nowMs);
 }

@@ -119,7 +119,14 @@ export async function wireSweep(
 ): Promise<{ ports: SweepPorts; settings: SweepSettings; stage: string }> {
   const environment = await fill(given, ['UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN']);
   const record = readRecordConfig(environment);
-  const ports = { store: store(record, 4), dueSet: dueSet(environment, record.stage), clock, random, log };
+  const ports = {
+    store: store(record, 4),
+    dueSet: dueSet(environment, record.stage),
+    waker: waker(environment, record),
+    clock,
+    random,
+    log,
+  };
   return { ports, settings: { shardCount, pageMs: 10_000, periodMs: 300_000 }, stage: record.stage };
 }
 
@@ -136,6 +143,7 @@ function dueSet(environment: Environment, stage: string): UpstashDueSet {
     stage,
     account: defaultAccount,
     url,
+    token,
     lease,
   });
 }

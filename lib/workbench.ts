@@ -2,13 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { AdmissionHold } from './admission-hold.ts';
 import { messageOf } from './errors.ts';
 import type { Hand, Held } from './hand.ts';
-import { isActive, type Job } from './job.ts';
+import { jobIdPattern } from './identify.ts';
+import { isActive, type Job, needsCreate } from './job.ts';
 import { KnownJobs } from './known-jobs.ts';
 import { Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
 import type { Claim, Clock, JobStore, Provider, Random } from './ports.ts';
 import type { SetClock } from './set-clock.ts';
-import { needsCreate, type StepPorts, step } from './step.ts';
+import { type StepPorts, step } from './step.ts';
 import { stepSuspect, suspectClaims } from './suspect.ts';
 
 /*
@@ -97,6 +98,12 @@ export class Workbench {
     for (const claim of claims) {
       const held = this.#hand.take(claim);
       if (held === null) continue;
+      if (!jobIdPattern.test(held.id)) {
+        // Nothing of ours: asking for its record could spoil the read of all the others.
+        this.counts.orphans++;
+        this.#finish(held, { kind: 'remove' });
+        continue;
+      }
       const job = this.#known.get(held.id);
       if (job === undefined) unknown.push(held);
       else this.#arm(held, job);
@@ -170,7 +177,11 @@ export class Workbench {
     }
     this.#hand.start(held);
     const suspect = held.claims >= suspectClaims;
-    const { settle, job, parked = false } = await (suspect ? stepSuspect : step)(this.#stepPorts, held.job, free);
+    const {
+      settle,
+      job,
+      parked = false,
+    } = await (suspect ? stepSuspect : step)(this.#stepPorts, held.job, held.call, free);
     this.counts[parked ? 'parked' : 'steps']++;
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);

@@ -48,6 +48,8 @@ export interface DueSetOptions {
   account: string;
   /** Of the database: decides how a script is sent. */
   url: string;
+  /** Of the database: kept out of every error. */
+  token: string;
   lease: LeaseSettings;
   /** A test's own clock, ms; Redis' is used without it. */
   nowMs?: () => number;
@@ -57,6 +59,7 @@ export class UpstashDueSet implements DueSet {
   readonly #redis: ScriptRunner;
   readonly #keys: [due: string, awake: string];
   readonly #lease: LeaseSettings;
+  readonly #token: string;
   readonly #nowMs: (() => number) | undefined;
   readonly #exchange: Script;
   readonly #schedule: Script;
@@ -67,6 +70,7 @@ export class UpstashDueSet implements DueSet {
     this.#redis = redis;
     this.#keys = [due, awake];
     this.#lease = given.lease;
+    this.#token = given.token;
     this.#nowMs = given.nowMs;
     this.#exchange = new Script(prefix + exchangeScript);
     this.#schedule = new Script(prefix + scheduleScript);
@@ -104,7 +108,7 @@ export class UpstashDueSet implements DueSet {
 
   async absent(ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
-    const scores = await reported(() => this.#redis.zmscore(this.#keys[0], [...ids]));
+    const scores = await this.#reported(() => this.#redis.zmscore(this.#keys[0], [...ids]));
     return ids.filter((_, index) => scores?.[index] == null);
   }
 
@@ -114,7 +118,7 @@ export class UpstashDueSet implements DueSet {
 
   /** By its digest; sent whole when Redis does not know it (a restart empties its script cache). Once, never in a loop. */
   async #run(script: Script, args: string[]): Promise<unknown> {
-    return reported(async () => {
+    return this.#reported(async () => {
       try {
         return await this.#redis.evalsha(script.sha1, this.#keys, args);
       } catch (error) {
@@ -122,6 +126,19 @@ export class UpstashDueSet implements DueSet {
         return await this.#redis.eval(script.text, this.#keys, args);
       }
     });
+  }
+
+  /** Runs a call and turns what it throws into a DueSetError. The client puts the whole command into its messages: it is cut off. */
+  async #reported<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof DueSetError) throw error;
+      const message = messageOf(error)
+        .replace(/,? command was:.*/s, '')
+        .replaceAll(this.#token, '[redacted]');
+      throw new DueSetError(codeOf(error, message), message);
+    }
   }
 }
 
@@ -150,6 +167,7 @@ function readExchange(reply: unknown): ExchangeReply {
     );
   }
   const [nowMs, nextDue, leave] = texts(reply.slice(0, 3));
+  if (!Number.isFinite(Number(nowMs))) throw new DueSetError('refused', 'The exchange script told no time.');
   const claimed = texts(reply[3]);
   const claims: Claim[] = [];
   for (let i = 0; i + 3 < claimed.length; i += 4) {
@@ -168,17 +186,6 @@ function readExchange(reply: unknown): ExchangeReply {
 /** An empty Lua table comes back as an empty list, or from some JSON encoders as `{}`. */
 function texts(list: unknown): string[] {
   return Array.isArray(list) ? list.map(String) : [];
-}
-
-/** Runs a call and turns what it throws into a DueSetError. The client puts the whole command into its messages: it is cut off. */
-async function reported<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof DueSetError) throw error;
-    const message = messageOf(error).replace(/,? command was:.*/s, '');
-    throw new DueSetError(codeOf(error, message), message);
-  }
 }
 
 function codeOf(error: unknown, message: string): DueSetError['code'] {

@@ -34,7 +34,7 @@ export function createApp(ports: ApiPorts): Hono<ApiEnv> {
   app.onError((error, context) => {
     if (error instanceof Problem) return answerProblem(context, error);
     ports.log.error('request_failed', { path: context.req.path.slice(0, 200), error: messageOf(error) });
-    if (error instanceof JobStoreError) {
+    if (error instanceof JobStoreError && !error.broken) {
       return answerProblem(
         context,
         new Problem(

@@ -16,7 +16,7 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.post('/', async (context) => {
-    const idempotencyKey = readIdempotencyKey(context.req.header('idempotency-key'));
+    const idempotencyKey = readIdempotencyKey(sentHeader(context, 'idempotency-key'));
     const body = readSubmitBody(await context.req.text());
     const owner = context.get('owner');
     const result = await submit(ports, { owner, account: ports.account, idempotencyKey, ...body });
@@ -52,7 +52,23 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
     return context.json(jobView(job));
   });
 
+  for (const [path, methods] of [
+    ['/', 'GET, POST'],
+    ['/:id', 'GET'],
+  ] as const) {
+    routes.all(path, (context) => {
+      context.header('Allow', methods);
+      throw new Problem(405, 'method_not_allowed', `This path takes ${methods}.`, 'method');
+    });
+  }
+
   return routes;
+}
+
+/** A header as it was sent: the framework's own view of it has what is not ASCII percent-encoded. */
+function sentHeader(context: Context<ApiEnv>, name: string): string | undefined {
+  const headers = context.env.event.headers as Record<string, string | undefined> | undefined;
+  return headers?.[name] ?? context.req.header(name);
 }
 
 function readState(context: Context<ApiEnv>): JobState | undefined {

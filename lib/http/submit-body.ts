@@ -72,10 +72,25 @@ function parse(text: string): JsonObject {
   }
   if (!isObject(body))
     throw new Problem(400, 'body_invalid', 'The body must be a JSON object with the field input.', 'body');
+  const inexact = inexactNumber(text);
+  if (inexact !== undefined) {
+    const detail = `The number ${inexact.slice(0, 40)} can not be kept exactly. Send it as a text, or with fewer digits.`;
+    throw new Problem(400, 'number_inexact', detail, 'body');
+  }
   if (depthOf(body, depthMax) > depthMax) {
     throw new Problem(400, 'body_too_deep', `The body may nest at most ${depthMax} levels.`, 'body');
   }
   return body;
+}
+
+/** The first number in a JSON text that a double can't hold as written: too many digits, or out of range. */
+function inexactNumber(text: string): string | undefined {
+  const numbers = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g) ?? [];
+  return numbers.find((number) => {
+    const value = Number(number);
+    const whole = /^-?\d+$/.test(number);
+    return !Number.isFinite(value) || (whole && value !== 0 && JSON.stringify(value) !== number);
+  });
 }
 
 function tooLarge(): Problem {

@@ -188,7 +188,7 @@ export class DynamoJobStore implements JobStore {
   #read(item: Item): Job {
     const read = fromItem(item);
     if ('broken' in read)
-      throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`);
+      throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`, true);
     return read.job;
   }
 }

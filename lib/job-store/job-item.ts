@@ -20,6 +20,9 @@ export function shardOf(id: string): number {
   return id.charCodeAt(id.length - 1) % shardCount;
 }
 
+/** No number of ours is larger than the last time that a Date can hold. */
+const timeMaxMs = 8.64e15;
+
 /** `object` and `list` are stored as JSON text. */
 type Kind = 'text' | 'number' | 'object' | 'list';
 
@@ -48,6 +51,7 @@ const movingFields = {
   missingReads: ['missing_reads', 'number'],
   missingSinceMs: ['missing_since_ms', 'number'],
   resultReads: ['result_reads', 'number'],
+  notBeforeMs: ['not_before_ms', 'number'],
   suspectedAtMs: ['suspected_at_ms', 'number'],
   lastFault: ['last_fault', 'object'],
   result: ['result', 'object'],
@@ -105,7 +109,13 @@ export function fromItem(item: Item): { job: Job } | { broken: string } {
   const missing = requiredFields.find((field) => job[field] === undefined);
   if (missing !== undefined) return { broken: `attribute ${fields[missing][0]} is missing` };
   if (!jobStates.includes(job.state as Job['state'])) return { broken: `state "${String(job.state)}" is unknown` };
+  if (!(job.history as unknown[]).every(isTimed)) return { broken: 'attribute history has an entry without a time' };
+  if (job.lastFault !== undefined && !isTimed(job.lastFault)) return { broken: 'attribute last_fault has no time' };
   return { job: job as unknown as Job };
+}
+
+function isTimed(entry: unknown): boolean {
+  return isObject(entry) && typeof entry.atMs === 'number' && Math.abs(entry.atMs) <= timeMaxMs;
 }
 
 const requiredFields = ['id', 'owner', 'account', 'state', 'input', 'createdAtMs', 'deadlineAtMs', 'revision'] as const;
@@ -131,7 +141,7 @@ function encode(value: unknown, kind: Kind): AttributeValue {
 function decode(value: AttributeValue, kind: Kind): unknown {
   if (kind === 'number') {
     const number = Number(value.N ?? Number.NaN);
-    return Number.isFinite(number) ? number : undefined;
+    return Math.abs(number) <= timeMaxMs ? number : undefined;
   }
   if (value.S === undefined || kind === 'text') return value.S;
   try {

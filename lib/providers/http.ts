@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { messageOf } from '../errors.ts';
+import type { Call } from '../ports.ts';
 
 /*
  * One HTTP call to a provider, with every limit that a stranger's answer needs: time to connect, to the headers,
@@ -16,6 +17,7 @@ export interface HttpRequest {
   body?: string;
   /** What an earlier call of the same step has used of the time that both have together, ms. */
   usedMs?: number;
+  call?: Call;
 }
 
 /** Headers in lower case; of a repeated one the last value. */
@@ -72,22 +74,31 @@ export class HttpClient {
    */
   async send(request: HttpRequest): Promise<Result> {
     const first = await this.#once(request);
-    if (request.method !== 'GET' || first.kind !== 'failure' || !first.deadSocket) return first;
-    return this.#once(request);
+    const repeatable = request.method === 'GET' && request.call?.lost !== true;
+    return repeatable && first.kind === 'failure' && first.deadSocket ? this.#once(request) : first;
   }
 
   close(): Promise<void> {
     return this.#pool.destroy();
   }
 
-  #once({ method, path, headers, body, usedMs }: HttpRequest): Promise<Result> {
+  #once({ method, path, headers, body, usedMs, call }: HttpRequest): Promise<Result> {
+    if (call?.lost === true) return Promise.resolve(notBegun);
     const totalMs = Math.max(this.#limits.totalMs - (usedMs ?? 0), lastCallMs);
     return new Promise((resolve) => {
       const collector = new Collector({ ...this.#limits, totalMs }, this.#monotonicMs, resolve);
+      if (call !== undefined) call.abort = () => collector.expire();
       this.#pool.dispatch({ method, path, headers, body: body ?? null }, collector);
     });
   }
 }
+
+const notBegun: HttpFailure = {
+  kind: 'failure',
+  code: 'timeout',
+  message: 'Not begun: the lease is lost.',
+  deadSocket: false,
+};
 
 /** However much time the first call of a step took, the second gets this. */
 const lastCallMs = 1_000;
@@ -112,7 +123,7 @@ class Collector implements Dispatcher.DispatchHandler {
     this.#done = done;
     // Over everything: the wait for a connection, connecting, headers, a body that drips. undici's own limits are each
     // for one of these, and start anew with every informational answer.
-    this.#timer = setTimeout(() => this.#expire(), limits.totalMs);
+    this.#timer = setTimeout(() => this.expire(), limits.totalMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -173,7 +184,8 @@ class Collector implements Dispatcher.DispatchHandler {
     }
   }
 
-  #expire(): void {
+  /** Ends the call now. */
+  expire(): void {
     this.#fail('timeout', `No whole answer within ${this.#limits.totalMs} ms.`);
     this.#controller?.abort(new LimitError('timeout'));
   }

@@ -1,7 +1,7 @@
 import type { Job, JobResult } from '../job.ts';
 import { depthOf, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Provider } from '../ports.ts';
+import type { Call, Provider } from '../ports.ts';
 import type { HttpAnswer, HttpClient, HttpFailure, HttpRequest } from './http.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { SumeFaults } from './sume-fault.ts';
@@ -38,10 +38,11 @@ export class Sume implements Provider {
     this.#faults = new SumeFaults(account.apiKey);
   }
 
-  async create(job: Job): Promise<Outcome> {
+  async create(job: Job, call: Call = {}): Promise<Outcome> {
     const answer = await this.#call('POST', '/v1/videos', {
       headers: { 'content-type': 'application/json', 'idempotency-key': `${this.#account.keyPrefix}${job.id}` },
       body: JSON.stringify(job.input),
+      call,
     });
     if (answer.kind === 'failure') return this.#trouble(answer.code, answer.message);
     const body = jsonObject(answer);
@@ -61,10 +62,10 @@ export class Sume implements Provider {
       : { kind: 'trouble', fault, retryAfterMs: waitMs };
   }
 
-  async read(job: Job): Promise<Outcome> {
+  async read(job: Job, call: Call = {}): Promise<Outcome> {
     const id = job.providerJobId ?? '';
     if (!safeSegment.test(id)) return this.#trouble('invalid_answer', 'The job has no usable provider job id.');
-    const answer = await this.#call('GET', `/v1/jobs/${id}/status`);
+    const answer = await this.#call('GET', `/v1/jobs/${id}/status`, { call });
     const body = answer.kind === 'answer' && answer.status === 200 ? jsonObject(answer) : null;
     if (answer.kind === 'failure' || body === null) return this.#unread(answer);
     const status = readStatus(body);
@@ -81,15 +82,15 @@ export class Sume implements Provider {
         return { kind: 'ended', as, ...said, word: word ?? as, ...optional({ fault }) };
       }
       case 'completed':
-        return this.#withResult(id, { ...said, word: word ?? 'completed' }, answer.tookMs);
+        return this.#withResult(id, { ...said, word: word ?? 'completed' }, { usedMs: answer.tookMs, call });
       case 'unclear':
         return this.#trouble('unclear_status', 'The status document contradicts itself or says nothing.');
     }
   }
 
   /** One read is a status call and, at the end, a result call; together they get the time of one. */
-  async #withResult(id: string, said: { word: string }, usedMs: number): Promise<Outcome> {
-    const answer = await this.#call('GET', `/v1/jobs/${id}/result`, { usedMs });
+  async #withResult(id: string, said: { word: string }, sofar: { usedMs: number; call: Call }): Promise<Outcome> {
+    const answer = await this.#call('GET', `/v1/jobs/${id}/result`, sofar);
     if (answer.kind === 'failure') {
       const tooLarge = answer.code === 'too_large';
       return tooLarge ? { kind: 'completed', result: { value: null, truncated: true }, ...said } : this.#unread(answer);

@@ -1,4 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../lib/http/app.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
@@ -50,6 +50,21 @@ function expectProblem(answer: Answer, status: number, field?: string): void {
   expect(answer.body.title).toBeTruthy();
   expect(answer.body.detail).toBeTruthy();
   if (field !== undefined) expect(answer.body.field).toBe(field);
+}
+
+/** The kind of record that a broken release might leave behind. */
+async function breakRecord(id: string): Promise<void> {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const client = new DynamoDBClient({ endpoint: parts.dynamo.url, region: 'us-east-1', credentials });
+  await client.send(
+    new UpdateItemCommand({
+      TableName: 'pollkeeper-test',
+      Key: { id: { S: id } },
+      UpdateExpression: 'SET deadline_at_ms = :odd, history = :list',
+      ExpressionAttributeValues: { ':odd': { N: '1e30' }, ':list': { S: '[null]' } },
+    }),
+  );
+  client.destroy();
 }
 
 describe('submit', () => {
@@ -189,9 +204,22 @@ describe('read', () => {
     },
   );
 
-  test('a method or path that is not there is a 404 problem', async () => {
-    expectProblem(await call('DELETE', '/v1/jobs'), 404);
+  test('a path that is not there is a 404, a method that is not a 405 which names the others', async () => {
     expectProblem(await call('GET', '/nothing', { owner: null }), 404);
+    for (const method of ['DELETE', 'PUT', 'OPTIONS']) {
+      const answer = await call(method, '/v1/jobs');
+      expectProblem(answer, 405);
+      expect(answer.headers.get('allow')).toBe('GET, POST');
+    }
+  });
+
+  test('one record that can not be read is a 500 of its own, and no 500 for the list', async () => {
+    const owner = 'unlucky';
+    const { body } = await submit({ owner });
+    const good = await submit({ owner });
+    await breakRecord(body.id);
+    expectProblem(await call('GET', `/v1/jobs/${body.id}`, { owner }), 500);
+    expect((await call('GET', '/v1/jobs', { owner })).body.jobs).toMatchObject([{ id: good.body.id }]);
   });
 
   test('health needs no token', async () => {

@@ -29,6 +29,20 @@ async function strike(faults: unknown): Promise<void> {
   expect(reply.status, await reply.text()).toBeLessThan(300);
 }
 
+/** True when the simulator's only fault has struck as often as it was told to. */
+async function allStruck(): Promise<boolean> {
+  const reply = await fetch(`${parts.sume.url}/__control/faults`);
+  return JSON.stringify(await reply.json()).includes('"left":0');
+}
+
+async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error('It did not come to hold within 20 s.');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 /** Id → score, as text. */
 async function dueTimes(): Promise<Map<string, string>> {
   const flat = ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1', 'WITHSCORES')) as unknown[]).map(String);
@@ -149,6 +163,50 @@ test('a reply of Redis that is lost, whichever one, costs time and nothing else'
   await drainFor(hour);
   await expectAllCompleted(15);
   expect(parts.sume.report()).toMatchObject({ billedClips: 15, earlyReads: 0, duplicateReads: 0 });
+});
+
+test('T20 a read whose lease can not be renewed is ended before another drain may begin one', async () => {
+  parts = await startParts({ renderSeconds: 200, limits: { processing: 10 } });
+  await submitClips(4);
+  await drainFor(65_000);
+  await strike([{ kind: 'hang', route: 'status', count: 4 }]);
+  const first = drainFor(120_000);
+  await waitUntil(allStruck);
+  await parts.upstash.setFaults({
+    match: 'evalsha',
+    failWith: { status: 500, body: { error: 'ERR away' }, times: 14 },
+  });
+  const report = await first;
+  await drainFor(hour);
+  await expectAllCompleted(4);
+  expect(report.lostLeases).toBeGreaterThan(0);
+  expect(parts.sume.report()).toMatchObject({ billedClips: 4, earlyReads: 0, duplicateReads: 0 });
+});
+
+test('T14 a member that is no job id is dropped, and spoils no record read', async () => {
+  parts = await startParts({ renderSeconds: 5 });
+  await parts.upstash.direct('ZADD', dueKey, '1', '', '2', 'x'.repeat(3_000), '3', 'job_A/..');
+  await submitClips(3);
+  expect(await drainFor(hour)).toMatchObject({ orphans: 3 });
+  await expectAllCompleted(3);
+  expect(parts.logged.map(({ event }) => event)).not.toContain('records_unread');
+});
+
+test('after a wiped Redis neither a repeated submit nor the sweep leads to a read before the provider said', async () => {
+  parts = await startParts({ renderSeconds: 400, limits: { processing: 10 } });
+  await submitClips(5);
+  await strike([{ kind: 'error', route: 'status', status: 429, retryAfter: 200, count: 5 }]);
+  await drainFor(65_000);
+  await parts.upstash.direct('FLUSHALL');
+  await submitClips(5);
+  expect(await parts.upstash.direct('ZCARD', dueKey)).toBe(0);
+  let woken = 0;
+  parts.ports.waker = { wake: async () => void woken++ };
+  const settings = { shardCount: 8, pageMs: 1_000, periodMs: 300_000 };
+  expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ restored: 5 });
+  expect(woken).toBe(1);
+  const earliestMs = Math.min(...[...(await dueTimes()).values()].map(Number)) - parts.ports.clock.nowMs();
+  expect(earliestMs).toBeGreaterThan(100_000);
 });
 
 test('T121 a used-up Redis plan ends the run after one try and is told', async () => {

@@ -26,7 +26,7 @@ beforeEach(async () => {
 function connect(timeoutMs = 2_000, token = upstash.token): DueSet {
   const { url } = upstash;
   const redis = connectUpstash({ url, token, timeoutMs });
-  return new UpstashDueSet(redis, { stage: 'test', account: 'sume', url, lease, nowMs: () => nowMs });
+  return new UpstashDueSet(redis, { stage: 'test', account: 'sume', url, token, lease, nowMs: () => nowMs });
 }
 
 function exchange(given: Partial<ExchangeRequest> = {}) {

@@ -79,7 +79,7 @@ describe('reading by id', () => {
   test('one that is broken rejects and names the field', async () => {
     const id = newId();
     await put({ ...toItem(testJob({ id })), state: { S: 'paused' } });
-    const told = new JobStoreError(`The record of ${id} can't be read: state "paused" is unknown.`);
+    const told = new JobStoreError(`The record of ${id} can't be read: state "paused" is unknown.`, true);
     await expect(store.get(id)).rejects.toThrow(told);
   });
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findRedisServer, type LocalRedis, startRedis } from '../../infra/local/redis.ts';
+import { findRedisServer, type LocalRedis, startRedis } from '../../infra/local/redis/redis.ts';
 import { RedisLink } from '../../infra/local/upstash-rest/redis-link.ts';
 import type { Reply } from '../../infra/local/upstash-rest/resp.ts';
 
@@ -86,7 +86,7 @@ describe('a Redis of our own', () => {
   });
 
   it('stops the server that a killed starter left on the directory, and has its data', async () => {
-    const script = `import { startRedis } from ${JSON.stringify(join(import.meta.dirname, '../../infra/local/redis.ts'))};
+    const script = `import { startRedis } from ${JSON.stringify(join(import.meta.dirname, '../../infra/local/redis/redis.ts'))};
       const redis = await startRedis({ dataDir: process.argv[1] });
       console.log(redis.pid, redis.port);
       setInterval(() => {}, 1000);`;

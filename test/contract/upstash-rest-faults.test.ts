@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type LocalRedis, startRedis } from '../../infra/local/redis.ts';
-import { startUpstashRest, type UpstashRest } from '../../infra/local/upstash-rest.ts';
+import { type LocalRedis, startRedis } from '../../infra/local/redis/redis.ts';
+import { startUpstashRest, type UpstashRest } from '../../infra/local/upstash-rest/upstash-rest.ts';
 import { startTestUpstash, type TestUpstash } from '../support/upstash.ts';
 
 describe('faults on demand', () => {

@@ -155,7 +155,7 @@ describe('npm run package, with no AWS account', () => {
       ]),
     );
     expect(allowed('SweepRole')).toEqual(
-      new Set([...logs, 'ssm:GetParameters', ...table('GetItem', 'BatchGetItem', 'Query')]),
+      new Set([...logs, 'ssm:GetParameters', ...table('GetItem', 'BatchGetItem', 'Query'), 'lambda:InvokeFunction']),
     );
     const secretsOf = (id: string) =>
       [...JSON.stringify(statementsOf(id)).matchAll(/\/pollkeeper\/dev\/([a-z-]+)/g)].map((match) => match[1]);

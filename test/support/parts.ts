@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Dynamo, startDynamo } from '../../infra/local/dynamo.ts';
-import { ensureTable } from '../../infra/local/ensure-table.ts';
+import { type Dynamo, startDynamo } from '../../infra/local/dynamo/dynamo.ts';
+import { ensureTable } from '../../infra/local/dynamo/ensure-table.ts';
 import type { SumeSimulatorOptions } from '../../infra/local/sume-simulator/settings.ts';
 import type { RunningSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
 import { startSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
@@ -42,7 +42,7 @@ export async function startParts(simulator: SumeSimulatorOptions = {}) {
   const limits = { connectMs: 500, totalMs: 1_000, bodyMax: 1_000_000 };
   const http = new HttpClient(sume.url, 50, limits, realClock.monotonicMs);
   const { url, token } = upstash;
-  const setOptions = { stage: 'test', account: 'sume', url, lease: { leaseMs, aheadMs: 1_250 }, nowMs };
+  const setOptions = { stage: 'test', account: 'sume', url, token, lease: { leaseMs, aheadMs: 1_250 }, nowMs };
   const ports: DrainPorts & SubmitPorts & SweepPorts & { store: DynamoJobStore } = {
     dueSet: new UpstashDueSet(connectUpstash({ url, token, timeoutMs: 1_000 }), setOptions),
     store: new DynamoJobStore(client, 'pollkeeper-test', clock),

@@ -141,10 +141,10 @@ describe('a setting that is missing or malformed', () => {
     expect(refusal(readTokens, { API_TOKENS: entries })).not.toMatch(/secret/);
   });
 
-  it('T20 LEASE_MS must cover four ticks, so that a renewal can fail and come again', () => {
-    expect(readLeaseConfig({ LEASE_MS: '4000', TICK_MS: '1000' })).toEqual({ leaseMs: 4_000, tickMs: 1_000 });
-    const message = refusal(readLeaseConfig, { LEASE_MS: '3999', TICK_MS: '1000' });
-    expect(message).toMatch(/LEASE_MS \(3999\).*TICK_MS \(1000\)/);
+  it('T20 LEASE_MS must cover eight ticks, so that a renewal can fail and come again, and a call be ended in time', () => {
+    expect(readLeaseConfig({ LEASE_MS: '8000', TICK_MS: '1000' })).toEqual({ leaseMs: 8_000, tickMs: 1_000 });
+    const message = refusal(readLeaseConfig, { LEASE_MS: '7999', TICK_MS: '1000' });
+    expect(message).toMatch(/LEASE_MS \(7999\).*TICK_MS \(1000\)/);
     expect(refusal(readDrainConfig, { TICK_MS: '5000' })).toContain('LEASE_MS');
   });
 });

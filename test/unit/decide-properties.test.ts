@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Decision, decide, expireUnsent, missingForMinMs, missingReadsMin } from '../../lib/decide.ts';
 import { pollDelayMs, retryAfterMaxMs } from '../../lib/due.ts';
-import { enter, historyMax, isActive, type Job, type JobState, jobStates } from '../../lib/job.ts';
+import { enter, historyMax, isActive, type Job, type JobState, jobStates, needsCreate } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
-import { needsCreate } from '../../lib/step.ts';
 import {
   confirmedJob,
   createOutcomes,

@@ -140,8 +140,21 @@ describe('a fault that says nothing about the render', () => {
     expect(written(decide(job, completed(), startMs, 0))).toMatchObject({ state: 'completed', result: someResult });
   });
 
-  it('waits for as long as a 429 says, without a write', () => {
-    expect(decide(processing, throttled(60_000), startMs, 0)).toEqual({ kind: 'keep', dueAtMs: startMs + 60_000 });
+  it('waits for as long as a 429 says; a long wait is noted in the record, for a due set that is lost meanwhile', () => {
+    expect(decide(processing, throttled(30_000), startMs, 0)).toEqual({ kind: 'keep', dueAtMs: startMs + 30_000 });
+    const dueAtMs = startMs + 60_000;
+    const noted = decide(processing, throttled(60_000), startMs, 0);
+    expect(noted).toMatchObject({ kind: 'change', dueAtMs, job: { state: 'processing', notBeforeMs: dueAtMs } });
+    const hinted = decide(processing, running({ hintMs: 300_000 }), startMs, 0);
+    expect(hinted).toMatchObject({ kind: 'change', job: { notBeforeMs: startMs + 300_000 } });
+  });
+
+  it('is not rejected by a repeated create: an earlier call, whose end nobody knows, may have made a clip', () => {
+    const sent = jobWith({ state: 'submitting' });
+    const refused: Outcome = { kind: 'refused', fault: faultOf('invalid_request') };
+    expect(decide(sent, refused, startMs, 0)).toMatchObject({ kind: 'end', job: { state: 'rejected' } });
+    const again = decide(sent, { ...refused, repeated: true }, startMs, 0);
+    expect(again).toMatchObject({ kind: 'change', job: { state: 'submitting', failuresInRow: 1 } });
   });
 
   it('T46 is kept with its code and the provider’s request id, once for the same code', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readEndpoints } from '../../infra/local/endpoints.ts';
-import { readOptions } from '../../infra/local/options.ts';
+import { readOptions } from '../../infra/local/console/options.ts';
+import { readEndpoints } from '../../infra/local/stack/endpoints.ts';
 
 describe('the command line of npm start', () => {
   it('takes its defaults when nothing is given', () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { incompleteLine, summaryLines } from '../../infra/local/closing-lines.ts';
-import { demoClip, submitDemo } from '../../infra/local/demo.ts';
-import { Follower } from '../../infra/local/follow.ts';
-import { type Counters, commandsIn, measuredBetween } from '../../infra/local/measure.ts';
-import { progressLine, progressLines } from '../../infra/local/progress.ts';
-import { openScreen } from '../../infra/local/screen.ts';
+import { incompleteLine, summaryLines, tryLines } from '../../infra/local/console/closing-lines.ts';
+import { progressLine, progressLines } from '../../infra/local/console/progress.ts';
+import { openScreen } from '../../infra/local/console/screen.ts';
+import { demoClip, submitDemo } from '../../infra/local/demo/clips.ts';
+import { Follower } from '../../infra/local/demo/follow.ts';
+import { type Counters, commandsIn, measuredBetween } from '../../infra/local/demo/measure.ts';
+import { tokenList } from '../../infra/local/stack/local-keys.ts';
+import { jobIdFor } from '../../lib/identify.ts';
 
 const tally = { total: 30, completed: 14, failed: 1, counts: { completed: 14, failed: 1, processing: 4, queued: 11 } };
 
@@ -151,10 +153,13 @@ describe('the figures', () => {
     expect(commandsIn(`# Commandstats\r\n${stats}`)).toBe(8);
   });
 
+  const readOnce = { ...(counters().sume as NonNullable<Counters['sume']>), providerReads: 11 };
+
   it('are differences, null for a part that is not ours', () => {
-    const after = counters({ redisCommands: 160, dynamoWrites: null });
+    const after = counters({ sume: readOnce, redisCommands: 160, dynamoWrites: null });
     expect(measuredBetween(counters(), after)).toMatchObject({
       billedClips: 0,
+      providerReads: 1,
       redisCommands: 60,
       redisRoundTrips: 0,
       dynamoWrites: null,
@@ -177,12 +182,38 @@ describe('the figures', () => {
     });
   });
 
+  it('know no lateness when there was no read, and then say what is unfinished', () => {
+    const measured = measuredBetween(counters(), counters());
+    expect(measured).toMatchObject({ providerReads: 0, latenessMs: null });
+    const lines = summaryLines({ submitted: 6, completed: 1, failed: 0, lost: 0, ...measured, wallSeconds: 3.9 });
+    expect(lines.slice(0, 3)).toEqual([
+      '  1 of 6 clips completed, 5 unfinished, 3 s since the start.',
+      '  The next start goes on with those that are unfinished.',
+      '  The provider billed 0 clips and saw no read yet.',
+    ]);
+  });
+
   it('are told in words, the unknown ones left out', () => {
-    const measured = measuredBetween(counters(), counters({ redisCommands: null, redisRoundTrips: null }));
+    const after = counters({ sume: readOnce, redisCommands: null, redisRoundTrips: null });
+    const measured = measuredBetween(counters(), after);
     const text = summaryLines({ submitted: 6, completed: 5, failed: 0, lost: 1, ...measured, wallSeconds: 12.3 }).join(
       '\n',
     );
     expect(text).toContain('5 of 6 clips completed, 1 LOST, 12 s');
+    expect(text).toContain('saw 1 reads: 0 early, 0 duplicate; lateness p50 1.2 ms, p99 5.7 ms.');
     expect(text).toContain('Spent: 0 DynamoDB writes.');
+  });
+});
+
+describe('the commands to try', () => {
+  it('can be pasted one after the other: the second names the job that the first makes', () => {
+    const [, , given, submit, read] = tryLines('http://127.0.0.1:4711', 'pk_local_1');
+    expect(given).toBe('  export API=http://127.0.0.1:4711 TOKEN=pk_local_1');
+    const key = /Idempotency-Key: (\S+)"/.exec(submit ?? '')?.[1] ?? '';
+    const [{ owner } = { owner: '' }] = JSON.parse(
+      tokenList({ apiToken: 'pk_local_1', redisToken: '', sumeKey: '' }),
+    ) as { owner: string }[];
+    expect(read).toContain(`/v1/jobs/${jobIdFor(owner, key)}"`);
+    for (const line of [submit, read]) expect(line).not.toMatch(/[<>]/);
   });
 });

@@ -5,11 +5,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openKeptPorts } from '../../infra/local/kept-ports.ts';
-import { readLocalKeys } from '../../infra/local/local-keys.ts';
-import { identifyProcess } from '../../infra/local/process-identity.mjs';
-import { type PartEvent, type RunningPart, supervise } from '../../infra/local/supervise.ts';
-import { takeLock } from '../../infra/local/take-lock.mjs';
+import { identifyProcess } from '../../infra/local/lock/process-identity.mjs';
+import { takeLock } from '../../infra/local/lock/take-lock.mjs';
+import { openKeptPorts } from '../../infra/local/stack/kept-ports.ts';
+import { readLocalKeys } from '../../infra/local/stack/local-keys.ts';
+import { type PartEvent, type RunningPart, supervise } from '../../infra/local/stack/supervise.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { differences, readTableDefinition } from '../../infra/local/table-definition.ts';
+import { differences, readTableDefinition } from '../../infra/local/dynamo/table-definition.ts';
 
 const template = readFileSync('infra/table.yml', 'utf8');
 const { input, extras } = readTableDefinition(template, 'jobs-x');

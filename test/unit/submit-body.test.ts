@@ -141,8 +141,16 @@ describe('a body that is refused', () => {
 
   it('T35 has a deadline out of every range: 1e400', () => {
     const text = `{"input":${JSON.stringify(input)},"deadline_seconds":1e400}`;
-    expect(refusal(text)).toEqual([400, 'body_invalid', 'deadline_seconds']);
+    expect(refusal(text)).toEqual([400, 'number_inexact', 'body']);
   });
+
+  it.each(['12345678901234567890', '-9007199254740993', '1e400', '[{"a":1e999}]'])(
+    'has a number that can not be kept exactly: %s',
+    (number) => {
+      const text = `{"input":{"model":"m","prompt":"12345678901234567890 \\" 1e400","seed":${number}}}`;
+      expect(refusal(text)).toEqual([400, 'number_inexact', 'body']);
+    },
+  );
 
   it('T72 is told so by a problem with a field, whatever JSON it is', () => {
     const names = fc.constantFrom('input', 'model', 'prompt', 'duration', 'metadata', 'deadline_seconds', 'x');

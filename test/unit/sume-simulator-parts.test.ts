@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { readByteRange } from '../../infra/local/sume-simulator/byte-range.ts';
-import { clipFile } from '../../infra/local/sume-simulator/clip-file.ts';
-import { fingerprint, isValidKey } from '../../infra/local/sume-simulator/idempotency.ts';
-import { checkMediaQuery, signMediaPath } from '../../infra/local/sume-simulator/media-url.ts';
-import { nextPollAfterSeconds } from '../../infra/local/sume-simulator/poll-hint.ts';
-import { priceMicros } from '../../infra/local/sume-simulator/price.ts';
-import { newWindow, takeRequest } from '../../infra/local/sume-simulator/rate-limit.ts';
-import { jobRandoms, renderSeconds } from '../../infra/local/sume-simulator/render-time.ts';
-import { findRoute } from '../../infra/local/sume-simulator/route.ts';
+import { fingerprint, isValidKey } from '../../infra/local/sume-simulator/api/idempotency.ts';
+import { nextPollAfterSeconds } from '../../infra/local/sume-simulator/api/poll-hint.ts';
+import { priceMicros } from '../../infra/local/sume-simulator/api/price.ts';
+import { newWindow, takeRequest } from '../../infra/local/sume-simulator/api/rate-limit.ts';
+import { findRoute } from '../../infra/local/sume-simulator/api/route.ts';
+import { readByteRange } from '../../infra/local/sume-simulator/media/byte-range.ts';
+import { clipFile } from '../../infra/local/sume-simulator/media/clip-file.ts';
+import { checkMediaQuery, signMediaPath } from '../../infra/local/sume-simulator/media/media-url.ts';
+import { jobRandoms, renderSeconds } from '../../infra/local/sume-simulator/render/render-time.ts';
 import { readSettings } from '../../infra/local/sume-simulator/settings.ts';
 
 describe('the render times of the Sume simulator', () => {
