@@ -1,8 +1,8 @@
 import { retryAfterDelayMs } from './due.ts';
 
 /**
- * After a create that the provider did not admit, the whole account sends no create until the provider's own wait is
- * over: the next would be refused too, and each refusal costs a call. Lives as long as one drain.
+ * After a create that the provider did not admit, this run of the drain sends no create until the provider's own wait
+ * is over: the next would be refused too, and each refusal costs a call.
  */
 export class AdmissionHold {
   #untilMs = 0;

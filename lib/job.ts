@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts';
  *   waiting ◀──▶ submitting ──▶ queued ◀──▶ processing ──▶ completed | failed | canceled | expired | lost
  *      │             │  │             └──────────┴──▶ overdue ──▶ any of these, late | given_up
  *      │             │  └──▶ processing | rejected | given_up
- *      └──▶ expired  └──▶ back to waiting when the provider had no place for it
+ *      └──▶ expired  └──▶ back to waiting when the provider turned the call away
  *
  * waiting     durable with us, not at the provider; expires if it is never sent by its deadline
  * submitting  a create call may have reached the provider; it is only ever repeated with the same idempotency key
