@@ -35,8 +35,8 @@ const starters: Record<PartName, (options: PartOptions) => Promise<Part>> = {
 };
 
 async function startRedisBridge(options: PartOptions): Promise<Part> {
-  const { startRedis } = await import('./redis.ts');
-  const { startUpstashRest } = await import('./upstash-rest.ts');
+  const { startRedis } = await import('./redis/redis.ts');
+  const { startUpstashRest } = await import('./upstash-rest/upstash-rest.ts');
   const redis = await startRedis({ dataDir: options.dataDir, port: options.redisPort });
   const bridge = await startUpstashRest({ redisPort: redis.port, token: options.key, port: options.port }).catch(
     async (error: unknown) => {
@@ -55,7 +55,7 @@ async function startRedisBridge(options: PartOptions): Promise<Part> {
 }
 
 async function startDynamoPart({ port, dataDir }: PartOptions): Promise<Part> {
-  const { startDynamo } = await import('./dynamo.ts');
+  const { startDynamo } = await import('./dynamo/dynamo.ts');
   const dynamo = await startDynamo({ dataDir, port });
   return { ready: { url: dynamo.url, port: dynamo.port }, close: dynamo.close };
 }

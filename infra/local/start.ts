@@ -1,19 +1,19 @@
-/** `npm start`: see the help text in options.ts. Exit code 0, 1 (not every clip completed, or a fault) or 2 (it can't be run like this). */
+/** `npm start`: see the help text in console/options.ts. Exit code 0, 1 (not every clip completed, or a fault) or 2 (it can't be run like this). */
 import { mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ApiClient } from './api-client.ts';
-import { incompleteLine, summaryLines, tryLines } from './closing-lines.ts';
-import { demoPriceUsd } from './demo.ts';
-import { DemoRun } from './demo-run.ts';
-import { eventLine } from './event-line.ts';
-import { type Counters, type Figures, measuredBetween, readCounters } from './measure.ts';
-import { helpText, readOptions, type StartOptions, UsageError } from './options.ts';
-import { openScreen, type Screen } from './screen.ts';
-import { Stack } from './stack.ts';
-import { StopRequest } from './stop-request.ts';
-import { takeLock } from './take-lock.mjs';
+import { incompleteLine, summaryLines, tryLines } from './console/closing-lines.ts';
+import { eventLine } from './console/event-line.ts';
+import { helpText, readOptions, type StartOptions, UsageError } from './console/options.ts';
+import { openScreen, type Screen } from './console/screen.ts';
+import { StopRequest } from './console/stop-request.ts';
+import { ApiClient } from './demo/api-client.ts';
+import { demoPriceUsd } from './demo/clips.ts';
+import { type Counters, type Figures, measuredBetween, readCounters } from './demo/measure.ts';
+import { DemoRun } from './demo/run.ts';
+import { takeLock } from './lock/take-lock.mjs';
+import { Stack } from './stack/stack.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -64,7 +64,7 @@ class Session {
       signal: this.#stop.signal,
     });
     const screen = this.#screen;
-    const limit = once ? { deadlineMs: 60_000 + ((6_000 * 15) / timeScale) * jobs } : {};
+    const limit = once ? { limitMs: 60_000 + ((6_000 * 15) / timeScale) * jobs } : {};
     const run = new DemoRun({ client, screen, signal: this.#stop.signal, ...limit });
     this.#run = run;
     this.#before = await readCounters(this.#stack.parts, this.#stack.keys.redisToken);
@@ -72,9 +72,9 @@ class Session {
     // A submit wakes a drain only if it finds nothing due, and an earlier run that was cut short may have left something.
     await this.#stack.wake();
     if (!once)
-      for (const line of ['', ...tryLines(this.#stack.apiUrl, this.#stack.keys.apiToken, undefined), ''])
-        screen.line(line);
-    if (jobs > 0) screen.line(`  Sending ${jobs} demo clips; the log files are in ${this.#logs()}.`);
+      for (const line of ['', ...tryLines(this.#stack.apiUrl, this.#stack.keys.apiToken), '']) screen.line(line);
+    screen.line(`  Logs are in ${this.#logs()}; what the functions say is in gateway.log.`);
+    if (jobs > 0) screen.line(`  Sending ${jobs} demo clips.`);
     const fault = await run.run(jobs);
     await this.#count();
     if (this.#figures !== undefined && this.#figures.submitted > 0) {
@@ -109,7 +109,7 @@ class Session {
       failed: tally?.failed ?? 0,
       lost: lost.length,
       ...measuredBetween(this.#before, after),
-      wallSeconds: Math.round(performance.now() / 100) / 10,
+      wallSeconds: wallSeconds(this.#run?.elapsedMs),
     };
   }
 
@@ -140,7 +140,11 @@ class Session {
 /** When nothing could be counted: the stack never came up, or did not answer any more. */
 function noFigures(): Figures {
   const counts = { submitted: 0, completed: 0, failed: 0, lost: 0 };
-  return { ...counts, ...measuredBetween(undefined, undefined), wallSeconds: Math.round(performance.now() / 100) / 10 };
+  return { ...counts, ...measuredBetween(undefined, undefined), wallSeconds: wallSeconds() };
+}
+
+function wallSeconds(elapsedMs = performance.now()): number {
+  return Math.floor(elapsedMs / 100) / 10;
 }
 
 async function start(argv: readonly string[]): Promise<number> {

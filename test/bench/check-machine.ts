@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { findRedisServer } from '../../infra/local/redis.ts';
+import { findRedisServer } from '../../infra/local/redis/redis.ts';
 import { type BenchOptions, UsageError } from './options.ts';
 
 /** What has to be there before anything is started. Throws a UsageError that says what to do. */

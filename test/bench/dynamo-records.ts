@@ -1,5 +1,5 @@
 import { type AttributeValue, BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { ensureTable } from '../../infra/local/ensure-table.ts';
+import { ensureTable } from '../../infra/local/dynamo/ensure-table.ts';
 import { toItem } from '../../lib/job-store/job-item.ts';
 import { benchRegion, benchTable } from './bench-names.ts';
 import { runningJob } from './running-job.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { startRedis } from '../../infra/local/redis.ts';
+import { startRedis } from '../../infra/local/redis/redis.ts';
 import { startDynamoTable } from './dynamo-records.ts';
 import type { DynamoKind } from './plan.ts';
 import { RedisMeter } from './redis-meter.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gateway, startGateway } from '../../infra/local/gateway.ts';
+import { type Gateway, startGateway } from '../../infra/local/gateway/gateway.ts';
 
 /* What the emulated gateway does to requests and invocations, seen with functions that only tell what reached them. */
 
@@ -246,7 +246,7 @@ describe('the emulated gateway', () => {
 
   it('ends with the process that started it, even if that one is killed', async () => {
     const script = join(functionsDir, 'start.mts');
-    const module = new URL('../../infra/local/gateway.ts', import.meta.url).href;
+    const module = new URL('../../infra/local/gateway/gateway.ts', import.meta.url).href;
     await writeFile(
       script,
       `import { startGateway } from ${JSON.stringify(module)};

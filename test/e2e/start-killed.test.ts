@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startRedis } from '../../infra/local/redis.ts';
+import { startRedis } from '../../infra/local/redis/redis.ts';
 import { RedisLink } from '../../infra/local/upstash-rest/redis-link.ts';
 import { figuresOf, useStartFolder } from '../support/start-folder.ts';
 import { type KnownProcess, stillAlive, until } from '../support/start-process.ts';
@@ -80,6 +80,8 @@ describe('npm start until Ctrl-C', () => {
       expect(stillAlive(processes)).toEqual([]);
       expect(first.stdout().split('Stopping').length - 1).toBe(1);
       expect(first.stdout()).toContain('What is stored stays in');
+      expect(first.stdout()).toMatch(/\d of 6 clips completed, [1-6] unfinished, \d+ s since the start\./);
+      expect(first.stdout()).toContain('The next start goes on with those that are unfinished.');
 
       const third = folder.start(['--once', '--json', '--no-demo', '--time-scale', '15']);
       await third.said('unfinished jobs from before');
@@ -121,7 +123,20 @@ describe('npm start until Ctrl-C', () => {
     expect(folder.billedClips()).toBe(6);
   });
 
-  it('stops everything when npm above it is killed', async () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops everything in order when npm itself gets %s', async (signal) => {
+    const run = folder.startByNpm(['--no-demo']);
+    await run.said('Up until Ctrl-C');
+    const processes = folder.processesOf(run);
+    expect(
+      processes.filter(({ command }) => /part\.ts|serverless.*offline|redis-server|valkey-server/.test(command)),
+    ).toHaveLength(5);
+    run.child.kill(signal);
+    expect(await run.ended).toBe(0);
+    expect(stillAlive(processes)).toEqual([]);
+    expect(run.stdout()).toContain('What is stored stays in');
+  });
+
+  it('stops everything when the process above it is killed', async () => {
     const run = folder.start(['--no-demo']);
     await run.said('Up until Ctrl-C');
     const processes = folder.processesOf(run);

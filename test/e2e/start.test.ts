@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startDynamo } from '../../infra/local/dynamo.ts';
-import { startRedis } from '../../infra/local/redis.ts';
+import { startDynamo } from '../../infra/local/dynamo/dynamo.ts';
+import { startRedis } from '../../infra/local/redis/redis.ts';
 import { startSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
-import { startUpstashRest } from '../../infra/local/upstash-rest.ts';
+import { startUpstashRest } from '../../infra/local/upstash-rest/upstash-rest.ts';
 import { figuresOf, useStartFolder } from '../support/start-folder.ts';
 import { stillAlive } from '../support/start-process.ts';
 

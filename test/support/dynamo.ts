@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { BatchWriteItemCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { startDynamo } from '../../infra/local/dynamo.ts';
-import { ensureTable } from '../../infra/local/ensure-table.ts';
+import { startDynamo } from '../../infra/local/dynamo/dynamo.ts';
+import { ensureTable } from '../../infra/local/dynamo/ensure-table.ts';
 import { acceptedJob, type Job } from '../../lib/job.ts';
 import { toItem } from '../../lib/job-store/job-item.ts';
 

@@ -2,11 +2,21 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
-import { descendantsOf, type KnownProcess, runStart, type StartProcess, stillAlive, until } from './start-process.ts';
+import {
+  descendantsOf,
+  type KnownProcess,
+  runNpmStart,
+  runStart,
+  type StartProcess,
+  stillAlive,
+  until,
+} from './start-process.ts';
 
 export interface StartFolder {
   readonly path: string;
   start(args: string[], env?: Record<string, string>): StartProcess;
+  /** The same with npm in front. */
+  startByNpm(args: string[]): StartProcess;
   /** The processes of a run, remembered so that the test ends by seeing that they are gone. */
   processesOf(run: StartProcess): KnownProcess[];
   /** How many clips the simulated provider has on record, over all runs in the folder. */
@@ -43,6 +53,11 @@ export function useStartFolder(): StartFolder {
     },
     start(args, env = {}) {
       const run = runStart(['--data-dir', path, ...args], env);
+      runs.push(run);
+      return run;
+    },
+    startByNpm(args) {
+      const run = runNpmStart(['--data-dir', path, ...args]);
       runs.push(run);
       return run;
     },

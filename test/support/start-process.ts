@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { identifyProcess } from '../../infra/local/process-identity.mjs';
+import { identifyProcess } from '../../infra/local/lock/process-identity.mjs';
 
 export interface KnownProcess {
   pid: number;
@@ -9,7 +9,7 @@ export interface KnownProcess {
   command: string;
 }
 
-/** A run of `npm start` (its script, without npm in front), with all it prints. */
+/** A run of `npm start`, with all it prints. */
 export interface StartProcess {
   child: ChildProcess;
   stdout(): string;
@@ -20,11 +20,18 @@ export interface StartProcess {
   ended: Promise<number | null>;
 }
 
+/** The script of `npm start`, without npm in front. */
 export function runStart(args: readonly string[], env: Record<string, string> = {}): StartProcess {
-  const child = spawn(process.execPath, ['infra/local/bootstrap.mjs', 'start', ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return run(process.execPath, ['infra/local/bootstrap.mjs', 'start', ...args], env);
+}
+
+/** `npm start` as it is typed: the child is npm. */
+export function runNpmStart(args: readonly string[]): StartProcess {
+  return run('npm', ['start', '--', ...args], {});
+}
+
+function run(program: string, args: readonly string[], env: Record<string, string>): StartProcess {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,9 +1,13 @@
 import { Redis, type RedisConfigNodejs } from '@upstash/redis';
-import { type LocalRedis, startRedis } from '../../infra/local/redis.ts';
+import { type LocalRedis, startRedis } from '../../infra/local/redis/redis.ts';
 import type { Faults } from '../../infra/local/upstash-rest/faults.ts';
 import { RedisLink } from '../../infra/local/upstash-rest/redis-link.ts';
 import type { CommandArgument, Reply } from '../../infra/local/upstash-rest/resp.ts';
-import { startUpstashRest, type UpstashRest, type UpstashRestOptions } from '../../infra/local/upstash-rest.ts';
+import {
+  startUpstashRest,
+  type UpstashRest,
+  type UpstashRestOptions,
+} from '../../infra/local/upstash-rest/upstash-rest.ts';
 
 /** A private Redis with the REST bridge in front. Start one per test file, `fresh()` before each test, `close()` at the end. */
 export type TestUpstash = {

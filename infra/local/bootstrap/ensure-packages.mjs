@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeLock } from '../take-lock.mjs';
+import { takeLock } from '../lock/take-lock.mjs';
 
 const stampName = '.pollkeeper-stamp';
 

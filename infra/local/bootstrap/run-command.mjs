@@ -40,8 +40,9 @@ function stop(line) {
 }
 
 /**
- * The child gets a session of its own. Otherwise one Ctrl-C would reach it up to three times: from the terminal, which
- * signals every process of the foreground group, from npm, which passes signals on, and from here.
+ * The child gets a session of its own, so that one Ctrl-C reaches it once, from here. This process may get it twice: from the
+ * terminal, which signals every process of the foreground group, and from npm, which passes SIGINT and SIGTERM on to the
+ * process of its script. That is this one, because the scripts in package.json say `exec`: no shell stands between.
  */
 function runChild(argv) {
   const child = spawn(process.execPath, argv, {

@@ -1,33 +1,42 @@
-import type { Follower } from './follow.ts';
-import type { Figures } from './measure.ts';
+import { jobIdFor } from '../../../lib/identify.ts';
+import type { Follower } from '../demo/follow.ts';
+import type { Figures } from '../demo/measure.ts';
+import { localOwner } from '../stack/local-keys.ts';
 
-/** Three commands that can be pasted into a shell. */
-export function tryLines(url: string, token: string, exampleId: string | undefined): string[] {
-  const bearer = `-H 'Authorization: Bearer ${token}'`;
-  const body = '{"input":{"model":"seedance-2-mini","prompt":"A kite over dunes","duration":5,"resolution":"720p"}}';
+const exampleKey = 'lighthouse-1';
+const exampleBody =
+  '{"input":{"model":"seedance-2-mini","prompt":"a lighthouse at dusk","duration":8,"resolution":"720p"}}';
+
+/** Commands that can be pasted into a shell, one after the other. The job's id follows from owner and key, so it is known. */
+export function tryLines(url: string, token: string): string[] {
+  const bearer = '-H "Authorization: Bearer $TOKEN"';
   return [
-    `  API    ${url}`,
-    `  Token  ${token}`,
-    '',
     '  Try it in another terminal:',
-    `  curl -X POST ${url}/v1/jobs ${bearer} -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-clip' -d '${body}'`,
-    `  curl ${bearer} ${url}/v1/jobs/${exampleId ?? '<id from the answer>'}`,
-    `  curl ${bearer} '${url}/v1/jobs?limit=10'`,
+    '',
+    `  export API=${url} TOKEN=${token}`,
+    `  curl -X POST "$API/v1/jobs" ${bearer} -H "Idempotency-Key: ${exampleKey}" -d '${exampleBody}'`,
+    `  curl "$API/v1/jobs/${jobIdFor(localOwner, exampleKey)}" ${bearer}`,
+    `  curl "$API/v1/jobs?state=completed" ${bearer}`,
   ];
 }
 
 /** The run's figures in words, for people. */
 export function summaryLines(figures: Figures): string[] {
-  const { submitted, completed, failed, lost, latenessMs } = figures;
-  const rest = [failed > 0 ? `${failed} failed` : '', lost > 0 ? `${lost} LOST` : ''].filter(Boolean).join(', ');
+  const { submitted, completed, failed, lost } = figures;
+  const unfinished = submitted - completed - failed - lost;
+  const rest = [
+    failed > 0 ? `${failed} failed` : '',
+    lost > 0 ? `${lost} LOST` : '',
+    unfinished > 0 ? `${unfinished} unfinished` : '',
+  ].filter(Boolean);
   const lines = [
-    `  ${completed} of ${submitted} clips completed${rest && `, ${rest}`}, ${Math.round(figures.wallSeconds)} s since the start.`,
+    `  ${[`${completed} of ${submitted} clips completed`, ...rest].join(', ')}, ${Math.floor(figures.wallSeconds)} s since the start.`,
   ];
+  if (unfinished > 0) lines.push('  The next start goes on with those that are unfinished.');
   if (figures.billedClips !== null) {
     lines.push(
-      `  The provider billed ${figures.billedClips} clips and saw ${figures.providerReads ?? '?'} reads: ` +
-        `${figures.earlyReads ?? '?'} early, ${figures.duplicateReads ?? '?'} duplicate` +
-        (latenessMs === null ? '.' : `; lateness p50 ${latenessMs.p50} ms, p99 ${latenessMs.p99} ms.`),
+      `  The provider billed ${figures.billedClips} clips and ` +
+        (figures.providerReads === 0 ? 'saw no read yet.' : readsText(figures)),
     );
   }
   const costs = [
@@ -37,6 +46,11 @@ export function summaryLines(figures: Figures): string[] {
   ].filter(Boolean);
   if (costs.length > 0) lines.push(`  Spent: ${costs.join(', ')}.`);
   return lines;
+}
+
+function readsText({ providerReads, earlyReads, duplicateReads, latenessMs }: Figures): string {
+  const reads = `saw ${providerReads ?? '?'} reads: ${earlyReads ?? '?'} early, ${duplicateReads ?? '?'} duplicate`;
+  return latenessMs === null ? `${reads}.` : `${reads}; lateness p50 ${latenessMs.p50} ms, p99 ${latenessMs.p99} ms.`;
 }
 
 /** Which jobs did not complete: the first ten by id. */

@@ -1,4 +1,4 @@
-import type { StackEvent } from './stack.ts';
+import type { StackEvent } from '../stack/stack.ts';
 
 /** What a part is called towards the user. */
 const titles: Record<string, string> = {
@@ -12,6 +12,7 @@ const titles: Record<string, string> = {
 /** One line for the user about something that happened to a part. */
 export function eventLine(event: StackEvent): string {
   if (event.kind === 'note') return `  note: ${event.text}`;
+  if (event.kind === 'begins') return `  ${event.text}`;
   const title = titles[event.name] ?? event.name;
   switch (event.kind) {
     case 'up':

@@ -1,5 +1,5 @@
-import { jobStates } from '../../lib/job.ts';
-import type { Tally } from './follow.ts';
+import { jobStates } from '../../../lib/job.ts';
+import type { Tally } from '../demo/follow.ts';
 
 /** "queued 5 · processing 4 · completed 21": the states that hold any, in the order in which a job goes through them. */
 function countsText(tally: Tally): string {

@@ -1,4 +1,4 @@
-import { isActive, type JobState, jobStates } from '../../lib/job.ts';
+import { isActive, type JobState, jobStates } from '../../../lib/job.ts';
 import type { ApiClient, ApiJob } from './api-client.ts';
 
 export interface Tally {

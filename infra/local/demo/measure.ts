@@ -1,5 +1,5 @@
-import type { OwnParts } from './stack.ts';
-import { RedisLink } from './upstash-rest/redis-link.ts';
+import type { OwnParts } from '../stack/stack.ts';
+import { RedisLink } from '../upstash-rest/redis-link.ts';
 
 /** The last line of `npm start -- --once --json`. A figure is null if it could not be measured: its part isn't ours, or was started anew. */
 export interface Figures {
@@ -13,6 +13,7 @@ export interface Figures {
   providerReads: number | null;
   earlyReads: number | null;
   duplicateReads: number | null;
+  /** Also null when there was no read. */
   latenessMs: { p50: number; p99: number; max: number } | null;
   redisCommands: number | null;
   redisRoundTrips: number | null;
@@ -61,10 +62,11 @@ export function measuredBetween(before: Counters | undefined, after: Counters | 
   const minus = (late: number | null | undefined, early: number | null | undefined, counts: boolean) =>
     counts && typeof late === 'number' && typeof early === 'number' ? late - early : null;
   const [early, late] = [before?.sume, after?.sume];
-  const lateness = same('sume') && late ? late.latenessMs : null;
+  const providerReads = minus(late?.providerReads, early?.providerReads, same('sume'));
+  const lateness = late && providerReads ? late.latenessMs : null;
   return {
     billedClips: minus(late?.billedClips, early?.billedClips, true),
-    providerReads: minus(late?.providerReads, early?.providerReads, same('sume')),
+    providerReads,
     earlyReads: minus(late?.earlyReads, early?.earlyReads, same('sume')),
     duplicateReads: minus(late?.duplicateReads, early?.duplicateReads, same('sume')),
     latenessMs: lateness && { p50: tenths(lateness.p50), p99: tenths(lateness.p99), max: tenths(lateness.max) },

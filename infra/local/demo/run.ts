@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { progressLine, progressLines } from '../console/progress.ts';
+import type { Screen } from '../console/screen.ts';
 import type { ApiClient } from './api-client.ts';
-import { submitDemo } from './demo.ts';
+import { submitDemo } from './clips.ts';
 import { Follower } from './follow.ts';
-import { progressLine, progressLines } from './progress.ts';
-import type { Screen } from './screen.ts';
 
 export interface DemoRunOptions {
   client: ApiClient;
@@ -12,29 +12,30 @@ export interface DemoRunOptions {
   /** Ends the run early; what is known then stays known. */
   signal: AbortSignal;
   /** How long all clips together may take; no limit if absent. */
-  deadlineMs?: number;
-  nowMs?: () => number;
+  limitMs?: number;
 }
 
 const refreshMs = 1_000;
 const lineEveryMs = 5_000;
 
-/** Sends clips and follows them, and those of an earlier run, to their end. */
+/** Sends clips and follows them, and those of an earlier run, to their end. All its times are since this process began. */
 export class DemoRun {
   readonly follower: Follower;
-  /** Ids that the API accepted in this run, oldest first. */
-  readonly acceptedIds: string[] = [];
   readonly #options: DemoRunOptions;
-  readonly #nowMs: () => number;
-  readonly #startedAtMs: number;
+  readonly #deadlineAtMs: number;
+  #endedAtMs: number | undefined;
   #lineAtMs = Number.NEGATIVE_INFINITY;
   #lastText = '';
 
   constructor(options: DemoRunOptions) {
     this.#options = options;
     this.follower = new Follower(options.client);
-    this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#startedAtMs = this.#nowMs();
+    this.#deadlineAtMs = performance.now() + (options.limitMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** How long this process has been at it; it stands still once everything has been followed to its end. */
+  get elapsedMs(): number {
+    return this.#endedAtMs ?? performance.now();
   }
 
   /** Takes the jobs of an earlier run along; says how many there are. */
@@ -59,10 +60,7 @@ export class DemoRun {
       client: this.#options.client,
       jobs,
       runId: randomBytes(6).toString('hex'),
-      onAccepted: (job) => {
-        this.acceptedIds.push(job.id);
-        this.follower.add(job);
-      },
+      onAccepted: (job) => this.follower.add(job),
     })
       .then(() => {
         if (jobs > 0) this.#options.screen.line(`  All ${jobs} clips are accepted.`);
@@ -75,18 +73,19 @@ export class DemoRun {
       });
     const inTime = await this.#followWhile(() => sending || this.follower.unfinished().length > 0);
     await (inTime ? sent : undefined);
-    return inTime ? fault : `Stopped waiting after ${Math.round(this.#elapsedMs() / 1000)} s: the clips take too long.`;
+    return inTime ? fault : `Stopped waiting after ${Math.round(this.elapsedMs / 1000)} s: the clips take too long.`;
   }
 
   /** False if the deadline passed first. */
   async #followWhile(goesOn: () => boolean): Promise<boolean> {
-    const { signal, deadlineMs = Number.POSITIVE_INFINITY } = this.#options;
+    const { signal } = this.#options;
     while (goesOn() && !signal.aborted) {
-      if (this.#elapsedMs() > deadlineMs) return false;
+      if (performance.now() > this.#deadlineAtMs) return false;
       await this.follower.refresh();
       this.#show();
       if (goesOn()) await sleep(refreshMs, undefined, { signal }).catch(() => {});
     }
+    this.#endedAtMs = performance.now();
     this.#show(true);
     this.#options.screen.settle();
     return true;
@@ -97,18 +96,14 @@ export class DemoRun {
     const tally = this.follower.tally();
     if (tally.total === 0) return;
     if (screen.live) {
-      screen.block(progressLines(tally, this.#elapsedMs(), screen.columns));
+      screen.block(progressLines(tally, this.elapsedMs, screen.columns));
       return;
     }
     const text = JSON.stringify(tally.counts);
-    const due = this.#nowMs() - this.#lineAtMs >= lineEveryMs;
+    const due = performance.now() - this.#lineAtMs >= lineEveryMs;
     if (text === this.#lastText || !(due || last)) return;
-    this.#lineAtMs = this.#nowMs();
+    this.#lineAtMs = performance.now();
     this.#lastText = text;
-    screen.line(progressLine(tally, this.#elapsedMs()));
-  }
-
-  #elapsedMs(): number {
-    return this.#nowMs() - this.#startedAtMs;
+    screen.line(progressLine(tally, this.elapsedMs));
   }
 }

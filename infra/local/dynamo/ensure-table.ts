@@ -34,7 +34,7 @@ const activeDeadlineMs = 60_000;
 
 /** Creates the table of infra/table.yml if it is absent. Throws an error, one line, if the one there has another shape. */
 export async function ensureTable(options: EnsureTableOptions): Promise<EnsuredTable> {
-  const template = options.template ?? readFileSync(new URL('../table.yml', import.meta.url), 'utf8');
+  const template = options.template ?? readFileSync(new URL('../../table.yml', import.meta.url), 'utf8');
   const { input, extras } = readTableDefinition(template, options.tableName);
   const client = new DynamoDBClient({
     endpoint: options.endpoint,

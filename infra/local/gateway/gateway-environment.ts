@@ -1,4 +1,4 @@
-import { type LocalKeys, tokenList } from './local-keys.ts';
+import { type LocalKeys, tokenList } from '../stack/local-keys.ts';
 
 export const stage = 'local';
 export const region = 'us-east-1';

@@ -18,7 +18,7 @@ type Service = {
  *   its own environment on, and what serverless.yml says would go before that, so those names are left out here.
  */
 export async function readLocalService(environment: Record<string, string>): Promise<Service> {
-  const text = await readFile(new URL('../../serverless.yml', import.meta.url), 'utf8');
+  const text = await readFile(new URL('../../../serverless.yml', import.meta.url), 'utf8');
   // Quiet about CloudFormation's own tags: they stand under `resources`, which is not used.
   const service: Service = parse(text, { logLevel: 'silent', merge: true });
   const without = (values: Record<string, string> = {}) =>

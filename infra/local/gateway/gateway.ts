@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { devNull } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../stack/free-port.ts';
+import { type CapturedOutput, captureOutput } from './capture-output.ts';
 import { readLocalService } from './gateway-service.ts';
 
 export type GatewayOptions = {
@@ -23,7 +22,7 @@ export type GatewayOptions = {
   env?: Record<string, string>;
   /** Folder with `<name>/index.mjs` for each function of serverless.yml, default `.build`. A file is put there for the start. */
   functionsDir?: string;
-  /** File that gets everything the emulator and the functions print. Default: it is kept in memory, the last lines only. */
+  /** File that gets what the emulator and the functions print (see capture-output.ts). Default: only the last lines are kept, in memory. */
   logFile?: string;
   /** Default 30,000. */
   startDeadlineMs?: number;
@@ -49,7 +48,6 @@ export type Gateway = {
 };
 
 const host = '127.0.0.1';
-const tailLines = 100;
 const closeDeadlineMs = 2_000;
 const emulator = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
 const hook = new URL('./gateway-hook.mjs', import.meta.url).href;
@@ -78,7 +76,7 @@ async function startOnce(options: GatewayOptions): Promise<Gateway> {
   const lambdaUrl = `http://${host}:${lambdaPort}`;
   const stage = options.stage ?? 'local';
   const env = { LAMBDA_ENDPOINT: lambdaUrl, ...options.env };
-  const serviceDir = resolve(fileURLToPath(new URL('../..', import.meta.url)), options.functionsDir ?? '.build');
+  const serviceDir = resolve(fileURLToPath(new URL('../../..', import.meta.url)), options.functionsDir ?? '.build');
 
   const configName = `gateway-${port}.json`;
   const configPath = join(serviceDir, configName);
@@ -91,7 +89,7 @@ async function startOnce(options: GatewayOptions): Promise<Gateway> {
     // Ctrl-C in a terminal reaches the caller only, which then stops its parts in its own order.
     detached: true,
   });
-  const output = capture(child, options.logFile);
+  const output = captureOutput(child, options.logFile);
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: null, signal: null }));
@@ -127,28 +125,7 @@ function isolated(): NodeJS.ProcessEnv {
   };
 }
 
-type Output = { tail(): string[]; onLine(listener: (line: string) => void): void };
-
-function capture(child: ChildProcess, logFile: string | undefined): Output {
-  const file = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' });
-  const lines: string[] = [];
-  const listeners: ((line: string) => void)[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    let rest = '';
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      file?.write(text);
-      const parts = (rest + text).split('\n');
-      rest = parts.pop() ?? '';
-      lines.push(...parts);
-      if (lines.length > tailLines) lines.splice(0, lines.length - tailLines);
-      for (const line of parts) for (const listener of listeners) listener(line);
-    });
-  }
-  child.once('close', () => file?.end());
-  return { tail: () => [...lines], onLine: (listener) => listeners.push(listener) };
-}
-
-function untilReady(output: Output, exited: Promise<Exit>, deadlineMs: number): Promise<void> {
+function untilReady(output: CapturedOutput, exited: Promise<Exit>, deadlineMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (what: string) => {
       clearTimeout(timer);
@@ -169,13 +146,4 @@ async function end(child: ChildProcess, exited: Promise<Exit>): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), closeDeadlineMs);
   await exited;
   clearTimeout(timer);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

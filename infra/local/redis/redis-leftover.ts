@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisLink } from './upstash-rest/redis-link.ts';
-import { StatusReply } from './upstash-rest/resp.ts';
+import { RedisLink } from '../upstash-rest/redis-link.ts';
+import { StatusReply } from '../upstash-rest/resp.ts';
 
 const killAfterMs = 3_000;
 

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../stack/free-port.ts';
+import { RedisLink } from '../upstash-rest/redis-link.ts';
 import { claimDirectory, identifyRedis, stopLeftover } from './redis-leftover.ts';
-import { RedisLink } from './upstash-rest/redis-link.ts';
 
 export type RedisOptions = {
   /** Where the data lives, kept between starts. Absent: a temporary directory, gone at `close`. */
@@ -71,7 +71,7 @@ async function startOnPort(
   isTemporary: boolean,
 ): Promise<LocalRedis> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = wantedPort === 0 ? await findFreePort() : wantedPort;
+    const port = wantedPort === 0 ? await freePort() : wantedPort;
     const child = spawnRedis(program, directory, port, appendOnly);
     const releaseDirectory = claimDirectory(directory, { ownerPid: process.pid, pid: child.pid ?? 0, port });
     const close = async () => {
@@ -177,16 +177,6 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer().once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
 }
 
 function logTail(directory: string): string {

@@ -1,4 +1,4 @@
-import { UsageError } from './options.ts';
+import { UsageError } from '../console/options.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { isFree } from './free-port.ts';
 
 /** Ports that parts had last time, by the part's name. Media addresses and curl lines of an earlier run stay good with them. */
 export interface KeptPorts {
@@ -23,13 +23,6 @@ export function openKeptPorts(dataDir: string): KeptPorts {
       writeFileSync(path, `${JSON.stringify(ports, null, 2)}\n`);
     },
   };
-}
-
-export function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
 
 function readPorts(path: string): Record<string, number> {

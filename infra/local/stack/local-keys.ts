@@ -10,6 +10,9 @@ export interface LocalKeys {
   sumeKey: string;
 }
 
+/** Whose the API token is. */
+export const localOwner = 'demo';
+
 const names = ['apiToken', 'redisToken', 'sumeKey'] as const;
 
 /** The keys under `dataDir`; whichever is missing or unreadable is made anew. */
@@ -27,7 +30,7 @@ export function readLocalKeys(dataDir: string): LocalKeys {
 
 /** What the authorizer is told of the token: its digest, never the token. */
 export function tokenList(keys: LocalKeys): string {
-  return JSON.stringify([{ owner: 'demo', sha256: createHash('sha256').update(keys.apiToken).digest('hex') }]);
+  return JSON.stringify([{ owner: localOwner, sha256: createHash('sha256').update(keys.apiToken).digest('hex') }]);
 }
 
 function makeKey(name: (typeof names)[number]): string {

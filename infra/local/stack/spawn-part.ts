@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { PartName, PartReady } from './part.ts';
-import { identifyProcess } from './process-identity.mjs';
+import { identifyProcess } from '../lock/process-identity.mjs';
+import type { PartName, PartReady } from '../part.ts';
 import type { RunningPart } from './supervise.ts';
 
 export interface SpawnPartOptions {
@@ -16,8 +16,8 @@ export interface SpawnPartOptions {
   startDeadlineMs?: number;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const partFile = fileURLToPath(new URL('./part.ts', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const partFile = fileURLToPath(new URL('../part.ts', import.meta.url));
 const closeDeadlineMs = 2_500;
 
 /** A part in a process of its own. `redis`, if there, is the Redis behind the bridge. */

@@ -1,22 +1,27 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildFunctions } from '../build.ts';
+import { buildFunctions } from '../../build.ts';
+import { type StartOptions, UsageError } from '../console/options.ts';
+import { ensureTable } from '../dynamo/ensure-table.ts';
+import { startGateway } from '../gateway/gateway.ts';
+import { gatewayEnvironment, type PartAddresses, region, stage, wakeDrain } from '../gateway/gateway-environment.ts';
+import type { PartName } from '../part.ts';
 import { type Environment, type GivenEndpoints, readEndpoints } from './endpoints.ts';
-import { ensureTable } from './ensure-table.ts';
-import { startGateway } from './gateway.ts';
-import { gatewayEnvironment, type PartAddresses, region, stage, wakeDrain } from './gateway-environment.ts';
-import { isFree, type KeptPorts, openKeptPorts } from './kept-ports.ts';
+import { isFree } from './free-port.ts';
+import { type KeptPorts, openKeptPorts } from './kept-ports.ts';
 import { type LocalKeys, readLocalKeys } from './local-keys.ts';
-import { type StartOptions, UsageError } from './options.ts';
-import type { PartName } from './part.ts';
 import { type SpawnedPart, spawnPart } from './spawn-part.ts';
 import { type PartEvent, type RunningPart, type SupervisedPart, supervise } from './supervise.ts';
 
 type StackOptions = Pick<StartOptions, 'dataDir' | 'port' | 'timeScale' | 'jobs'>;
 type GatewayPart = RunningPart & { lambdaUrl: string; lambdaPort: number };
 
-/** Something to tell the user. `part` names a part that the environment gave, which isn't started. */
-export type StackEvent = PartEvent | { kind: 'given'; name: string; url: string } | { kind: 'note'; text: string };
+/** Something to tell the user. `given`: the environment names this part, so it isn't started. `begins`: it takes seconds. */
+export type StackEvent =
+  | PartEvent
+  | { kind: 'given'; name: string; url: string }
+  | { kind: 'begins'; text: string }
+  | { kind: 'note'; text: string };
 
 /** The parts that were started here; those given by the environment are absent. */
 export interface OwnParts {
@@ -117,15 +122,17 @@ export class Stack {
       region: this.#environment.AWS_REGION || region,
       ...(needsKeys && { credentials: made }),
     });
-    if (table.notes.length > 0) this.#onEvent({ kind: 'note', text: `table ${tableName}: ${table.notes.join(', ')}` });
+    if (table.notes.length > 0) this.#note(`table ${tableName}: ${table.notes.join(', ')}`, emulated);
     return endpoint;
   }
 
   async #build(): Promise<void> {
+    this.#onEvent({ kind: 'begins', text: 'Building the functions and starting what they need …' });
     await buildFunctions();
   }
 
   async #gateway(parts: PartAddresses, tableName: string): Promise<void> {
+    this.#onEvent({ kind: 'begins', text: 'Starting the API …' });
     const env = gatewayEnvironment(parts, this.keys, tableName, this.#environment);
     const port = this.#options.port || (await this.#ports.suggest('gateway'));
     const lambdaPort = await this.#ports.suggest('lambda');
@@ -164,6 +171,12 @@ export class Stack {
     });
     this.#ports.keep(name, supervised.current().port);
     return supervised;
+  }
+
+  /** What our own emulator lacks is the same every time and no news to the user: that goes to its log. */
+  #note(text: string, emulated: boolean): void {
+    if (emulated) appendFileSync(join(this.logDir, 'dynamo.log'), `${text}\n`);
+    else this.#onEvent({ kind: 'note', text });
   }
 
   #useGiven<T extends { url: string }>(name: string, given: T): T {

@@ -42,56 +42,75 @@ export interface SuperviseOptions<T extends RunningPart> {
 export async function supervise<T extends RunningPart>(options: SuperviseOptions<T>): Promise<SupervisedPart<T>> {
   const nowMs = options.nowMs ?? (() => performance.now());
   const startedAtMs = nowMs();
-  let part = await options.start(undefined);
-  let closing = false;
-  let restarts = 0;
-  let coming: Promise<void> | undefined;
+  const part = await options.start(undefined);
   options.onEvent({ kind: 'up', name: options.name, part, tookMs: nowMs() - startedAtMs });
+  return new Supervisor(options, nowMs, part);
+}
 
-  const watch = (watched: T) => {
-    watched.exited.then((how) => {
-      if (closing) return;
-      options.onEvent({ kind: 'died', name: options.name, how });
-      coming = bringBack();
+class Supervisor<T extends RunningPart> implements SupervisedPart<T> {
+  readonly #options: SuperviseOptions<T>;
+  readonly #nowMs: () => number;
+  #part: T;
+  #closing = false;
+  #restarts = 0;
+  /** When it was tried to start the part again, over the last minute. */
+  readonly #triesAtMs: number[] = [];
+  #coming: Promise<void> | undefined;
+
+  constructor(options: SuperviseOptions<T>, nowMs: () => number, part: T) {
+    this.#options = options;
+    this.#nowMs = nowMs;
+    this.#part = part;
+    this.#watch();
+  }
+
+  current(): T {
+    return this.#part;
+  }
+
+  restarts(): number {
+    return this.#restarts;
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    // A start under way can't be called off; it sees `#closing` when it is done.
+    await Promise.race([this.#coming, sleep(1_500, undefined, { ref: false })]);
+    await this.#part.close();
+  }
+
+  #watch(): void {
+    this.#part.exited.then((how) => {
+      if (this.#closing) return;
+      this.#options.onEvent({ kind: 'died', name: this.#options.name, how });
+      this.#coming = this.#bringBack();
     });
-  };
-  const recent: number[] = [];
-  const bringBack = async () => {
-    while (!closing) {
-      while (recent[0] !== undefined && recent[0] <= nowMs() - 60_000) recent.shift();
-      if (recent.length >= (options.restartsPerMinuteMax ?? 5)) {
-        options.onEvent({ kind: 'given-up', name: options.name });
-        return;
-      }
-      const beganAtMs = nowMs();
-      recent.push(beganAtMs);
+  }
+
+  async #bringBack(): Promise<void> {
+    const { name, onEvent, start } = this.#options;
+    while (!this.#closing) {
+      const beganAtMs = this.#nowMs();
+      if (!this.#mayTry(beganAtMs)) return onEvent({ kind: 'given-up', name });
       try {
-        part = await options.start(part);
+        this.#part = await start(this.#part);
       } catch (error) {
-        options.onEvent({
-          kind: 'start-failed',
-          name: options.name,
-          reason: error instanceof Error ? error.message : `${error}`,
-        });
+        onEvent({ kind: 'start-failed', name, reason: error instanceof Error ? error.message : `${error}` });
         await sleep(200);
         continue;
       }
-      restarts += 1;
-      if (closing) return part.close();
-      options.onEvent({ kind: 'back', name: options.name, part, tookMs: nowMs() - beganAtMs });
-      watch(part);
-      return;
+      this.#restarts += 1;
+      if (this.#closing) return this.#part.close();
+      onEvent({ kind: 'back', name, part: this.#part, tookMs: this.#nowMs() - beganAtMs });
+      return this.#watch();
     }
-  };
-  watch(part);
-  return {
-    current: () => part,
-    restarts: () => restarts,
-    close: async () => {
-      closing = true;
-      // A start under way can't be called off; it sees `closing` when it is done.
-      await Promise.race([coming, sleep(1_500, undefined, { ref: false })]);
-      await part.close();
-    },
-  };
+  }
+
+  #mayTry(nowMs: number): boolean {
+    const tries = this.#triesAtMs;
+    while (tries[0] !== undefined && tries[0] <= nowMs - 60_000) tries.shift();
+    if (tries.length >= (this.#options.restartsPerMinuteMax ?? 5)) return false;
+    tries.push(nowMs);
+    return true;
+  }
 }

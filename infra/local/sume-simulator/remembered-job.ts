@@ -1,6 +1,6 @@
-import { invalid, Refusal } from './answer.ts';
-import type { Call } from './call.ts';
-import { fingerprint, isValidKey, TooDeepError } from './idempotency.ts';
+import { invalid, Refusal } from './api/answer.ts';
+import type { Call } from './api/call.ts';
+import { fingerprint, isValidKey, TooDeepError } from './api/idempotency.ts';
 import type { Job } from './job.ts';
 import type { UsedKey } from './journal.ts';
 import { findKey } from './world.ts';

@@ -1,6 +1,6 @@
-import type { FaultRule } from './faults.ts';
-import type { Observations } from './observations.ts';
-import { newWindow, type RateWindow } from './rate-limit.ts';
+import { newWindow, type RateWindow } from './api/rate-limit.ts';
+import type { FaultRule } from './control/faults.ts';
+import type { Observations } from './control/observations.ts';
 import type { Settings } from './settings.ts';
 import type { Workspace } from './workspace.ts';
 import { type World, workspaceOf } from './world.ts';

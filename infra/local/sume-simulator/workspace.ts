@@ -1,5 +1,5 @@
 import { isTerminal, type Job, type JobState, usageStatus } from './job.ts';
-import { popRender, pushRender, type Render } from './render-heap.ts';
+import { popRender, pushRender, type Render } from './render/render-heap.ts';
 
 /**
  * Everything of one API key: its jobs, its lanes and its queue.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RememberedKey } from './idempotency.ts';
+import type { RememberedKey } from './api/idempotency.ts';
 import type { Job, JobState } from './job.ts';
 import { type CreatedJob, type Journal, type JournalLine, noJournal, type UsedKey } from './journal.ts';
 import { admit, advance, moveJob, newWorkspace, startQueued, type Workspace } from './workspace.ts';

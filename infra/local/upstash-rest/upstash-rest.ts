@@ -1,21 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FaultPlan, parseFaults } from './upstash-rest/faults.ts';
-import {
-  type AskedRequest,
-  commandNames,
-  parseRequest,
-  readTarget,
-  type Target,
-} from './upstash-rest/parse-request.ts';
-import { readBody } from './upstash-rest/read-body.ts';
-import { readAccess, readFormat } from './upstash-rest/read-head.ts';
-import { RedisGoneError } from './upstash-rest/redis-link.ts';
-import { ErrorReply } from './upstash-rest/resp.ts';
-import { type Access, CommandRunner } from './upstash-rest/run-commands.ts';
-import { type Answer, failure, jsonAnswer, refuseBrokenHttp, sendAnswer } from './upstash-rest/send-answer.ts';
-import { contentTypes, type ReplyFormat, writeReplies, writeReply } from './upstash-rest/write-reply.ts';
+import { FaultPlan, parseFaults } from './faults.ts';
+import { type AskedRequest, commandNames, parseRequest, readTarget, type Target } from './parse-request.ts';
+import { readBody } from './read-body.ts';
+import { readAccess, readFormat } from './read-head.ts';
+import { RedisGoneError } from './redis-link.ts';
+import { ErrorReply } from './resp.ts';
+import { type Access, CommandRunner } from './run-commands.ts';
+import { type Answer, failure, jsonAnswer, refuseBrokenHttp, sendAnswer } from './send-answer.ts';
+import { contentTypes, type ReplyFormat, writeReplies, writeReply } from './write-reply.ts';
 
 export type UpstashRestOptions = {
   /** Port of a plain Redis on 127.0.0.1. It need not be up yet. */
@@ -56,7 +50,7 @@ type Outcome = Answer | 'drop' | 'hang';
 /**
  * Upstash's REST interface in front of a plain Redis, for work on one machine: the `@upstash/redis` client behaves the same
  * against it. Two control paths are ours and need the full token: `GET /__counts` answers `UpstashRestCounts`,
- * `POST /__faults` takes `Faults` (upstash-rest/faults.ts). While Redis is away, requests get 503 (nothing ran) or 500 (it may
+ * `POST /__faults` takes `Faults` (faults.ts). While Redis is away, requests get 503 (nothing ran) or 500 (it may
  * have run); the bridge finds Redis again by itself. Rejects when the port is taken.
  */
 export async function startUpstashRest(options: UpstashRestOptions): Promise<UpstashRest> {

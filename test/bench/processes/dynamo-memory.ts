@@ -1,7 +1,7 @@
 /**
  * DynamoDB reduced to the calls that the drain and the sweep make, kept in memory and answered at once: for what dynalite is too
  * slow for (a hundred thousand records; a thousand writes a second). It holds the records of jobs 0 to JOBS - 1 when it starts.
- * `GET /__counts` answers like dynalite's in infra/local/dynamo.ts, and counts what a call reads of an index as well.
+ * `GET /__counts` answers like dynalite's in infra/local/dynamo/dynamo.ts, and counts what a call reads of an index as well.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -13,6 +13,7 @@ const dueSet = new UpstashDueSet(connectUpstash({ url, token, timeoutMs: 10_000 
   stage: benchStage,
   account: benchAccount,
   url,
+  token: '',
   lease: { leaseMs: 10_000, aheadMs: 1_250 },
 });
 

@@ -1,6 +1,6 @@
 /** A stand-in for a remote service, in a process of its own: `bridge` (Upstash over REST) or `dynamo` (dynalite, in memory). */
-import { startDynamo } from '../../../infra/local/dynamo.ts';
-import { startUpstashRest } from '../../../infra/local/upstash-rest.ts';
+import { startDynamo } from '../../../infra/local/dynamo/dynamo.ts';
+import { startUpstashRest } from '../../../infra/local/upstash-rest/upstash-rest.ts';
 import type { Ready } from '../messages.ts';
 
 const { PART, REDIS_PORT, PART_KEY } = process.env;

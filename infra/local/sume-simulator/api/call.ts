@@ -1,8 +1,8 @@
+import type { Job } from '../job.ts';
+import type { Simulator, Tenant } from '../simulator.ts';
+import { advance, type Workspace } from '../workspace.ts';
 import { Refusal } from './answer.ts';
-import type { Job } from './job.ts';
 import type { RouteKind } from './route.ts';
-import type { Simulator, Tenant } from './simulator.ts';
-import { advance, type Workspace } from './workspace.ts';
 
 /** One authenticated request, read and ready to be carried out. */
 export type Call = {

@@ -1,9 +1,9 @@
+import { isTerminal } from '../job.ts';
+import { rememberedJob } from '../remembered-job.ts';
+import { changeJob } from '../world.ts';
 import { type Answer, Refusal } from './answer.ts';
 import { type Call, ownJob } from './call.ts';
-import { isTerminal } from './job.ts';
 import { canceledBody } from './job-body.ts';
-import { rememberedJob } from './remembered-job.ts';
-import { changeJob } from './world.ts';
 
 /** POST /v1/jobs/{id}/cancel: for a queued or processing job. Canceling a canceled job again changes nothing and is answered the same. */
 export function cancelJob(call: Call): Answer {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
+import type { Job } from '../job.ts';
+import type { CreatedJob } from '../journal.ts';
+import { rememberedJob } from '../remembered-job.ts';
+import { jobRandoms, renderSeconds } from '../render/render-time.ts';
+import { advance, nextLaneAtMs, queuePlace } from '../workspace.ts';
+import { createJob } from '../world.ts';
 import { type Answer, Refusal, tooMany } from './answer.ts';
 import type { Call } from './call.ts';
 import { type CreateRequest, readCreateRequest } from './create-request.ts';
-import type { Job } from './job.ts';
 import { createdBody } from './job-body.ts';
-import type { CreatedJob } from './journal.ts';
 import { nextPollAfterSeconds, scaledSeconds } from './poll-hint.ts';
 import { priceMicros } from './price.ts';
-import { rememberedJob } from './remembered-job.ts';
-import { jobRandoms, renderSeconds } from './render-time.ts';
-import { advance, nextLaneAtMs, queuePlace } from './workspace.ts';
-import { createJob } from './world.ts';
 
 /** A refused create that names no lane's end waits this long, in modelled seconds. */
 const RETRY_SECONDS = 15;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FaultRule } from '../control/faults.ts';
+import { type ReadLog, readAnswered, readEnded, readSpoiled } from '../control/observations.ts';
+import { type StruckFault, strikeAnswer } from '../control/strike-answer.ts';
+import type { Simulator } from '../simulator.ts';
 import { type Answer, type Refusal, refusalAnswer } from './answer.ts';
-import type { FaultRule } from './faults.ts';
-import { type ReadLog, readAnswered, readEnded, readSpoiled } from './observations.ts';
 import { type RateVerdict, rateHeaders } from './rate-limit.ts';
 import type { RouteKind } from './route.ts';
-import type { Simulator } from './simulator.ts';
-import { type StruckFault, strikeAnswer } from './strike-answer.ts';
 
 /** One request and the way back to its sender. */
 export type Exchange = {

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type FaultRule, hasEffect, strike } from '../control/faults.ts';
+import { handleControl } from '../control/handle-control.ts';
+import { type ReadLog, readArrived } from '../control/observations.ts';
+import { serveMedia } from '../media/serve-media.ts';
+import { passGate } from '../render/gate.ts';
+import type { Simulator, Tenant } from '../simulator.ts';
 import { type Answer, Refusal, refusalAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { cancelJob } from './cancel-job.ts';
 import { createVideo } from './create-video.ts';
 import { deliver, type Exchange, refuse } from './exchange.ts';
-import { type FaultRule, hasEffect, strike } from './faults.ts';
-import { passGate } from './gate.ts';
-import { handleControl } from './handle-control.ts';
-import { type ReadLog, readArrived } from './observations.ts';
 import { HEALTH_BODY, readBalance, readMe, readUsage } from './read-account.ts';
 import { parseBody, readBody } from './read-body.ts';
 import { listJobs, readEvents, readJob, readStatus } from './read-job.ts';
 import { readResult } from './read-result.ts';
 import { findRoute, type Route, type RouteKind } from './route.ts';
-import { serveMedia } from './serve-media.ts';
-import type { Simulator, Tenant } from './simulator.ts';
 
 const ACTS: Record<Exclude<RouteKind, 'health' | 'media'>, (call: Call) => Answer> = {
   create: createVideo,

@@ -1,4 +1,4 @@
-import { isTerminal, JOB_TYPE, type Job, usageStatus } from './job.ts';
+import { isTerminal, JOB_TYPE, type Job, usageStatus } from '../job.ts';
 
 type Form = 'new' | 'old' | 'both';
 

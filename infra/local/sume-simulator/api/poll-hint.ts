@@ -1,4 +1,4 @@
-import type { JobState } from './job.ts';
+import type { JobState } from '../job.ts';
 
 const PROCESSING_SECONDS = 15;
 const QUEUED_SECONDS_LONGEST = 30;

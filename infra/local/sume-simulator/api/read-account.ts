@@ -1,8 +1,8 @@
+import { advance } from '../workspace.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { isoTime, usageBody } from './job-body.ts';
 import { takePage } from './page.ts';
-import { advance } from './workspace.ts';
 
 /** GET /v1/me: whose key this is, and what its plan allows. */
 export function readMe(call: Call): Answer {

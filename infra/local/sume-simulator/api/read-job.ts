@@ -1,10 +1,10 @@
+import { isTerminal, JOB_STATES, JOB_TYPE, type JobState, jobEvents } from '../job.ts';
+import { advance, queuePlace } from '../workspace.ts';
 import { type Answer, invalid, Refusal } from './answer.ts';
 import { type Call, ownJob } from './call.ts';
-import { isTerminal, JOB_STATES, JOB_TYPE, type JobState, jobEvents } from './job.ts';
 import { inForm, isoTime, jobBody, statusBody, wholeJob } from './job-body.ts';
 import { readLimit, takePage } from './page.ts';
 import { nextPollAfterSeconds } from './poll-hint.ts';
-import { advance, queuePlace } from './workspace.ts';
 
 /** GET /v1/jobs/{id}/status */
 export function readStatus(call: Call): Answer {

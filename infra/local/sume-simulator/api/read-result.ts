@@ -1,8 +1,8 @@
+import type { Job } from '../job.ts';
+import { signMediaPath } from '../media/media-url.ts';
 import type { Answer } from './answer.ts';
 import { type Call, ownJob } from './call.ts';
-import type { Job } from './job.ts';
 import { inForm, usageBody } from './job-body.ts';
-import { signMediaPath } from './media-url.ts';
 import { refuseResult } from './read-job.ts';
 
 /** GET /v1/jobs/{id}/result: media addresses, signed anew at every call and good for `mediaSeconds`. */

@@ -1,4 +1,4 @@
-import type { RouteKind } from './route.ts';
+import type { RouteKind } from '../api/route.ts';
 
 /**
  * What goes wrong. Those marked (true answer) spoil the answer that the request really gets, so its effect takes place;

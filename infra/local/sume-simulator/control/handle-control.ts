@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { invalid, Refusal, refusalAnswer } from './answer.ts';
-import { JOB_STATES, type JobState } from './job.ts';
+import { invalid, Refusal, refusalAnswer } from '../api/answer.ts';
+import { parseBody, readBody } from '../api/read-body.ts';
+import { JOB_STATES, type JobState } from '../job.ts';
+import type { Simulator } from '../simulator.ts';
+import { advanceAll, changeJob } from '../world.ts';
 import { resetObservations } from './observations.ts';
-import { parseBody, readBody } from './read-body.ts';
 import { readFaultRule } from './read-fault-rule.ts';
 import { makeReport } from './report.ts';
-import type { Simulator } from './simulator.ts';
-import { advanceAll, changeJob } from './world.ts';
 
 type Control = { simulator: Simulator; jobId: string; query: URLSearchParams; body: unknown };
 

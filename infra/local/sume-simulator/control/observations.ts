@@ -1,4 +1,4 @@
-import type { RouteKind } from './route.ts';
+import type { RouteKind } from '../api/route.ts';
 
 /** What was seen of one job's status reads. Times are on the monotonic clock, in milliseconds with fractions. */
 export type ReadLog = {

@@ -1,6 +1,6 @@
-import { invalid } from './answer.ts';
+import { invalid } from '../api/answer.ts';
+import { ROUTE_KINDS, type RouteKind } from '../api/route.ts';
 import type { Fault, FaultKind, FaultRule } from './faults.ts';
-import { ROUTE_KINDS, type RouteKind } from './route.ts';
 
 type FieldCheck = { type: 'number' | 'string' | 'boolean' | 'object'; required?: true; oneOf?: string[] };
 

@@ -1,7 +1,7 @@
-import { JOB_STATES, type JobState } from './job.ts';
+import type { RouteKind } from '../api/route.ts';
+import { JOB_STATES, type JobState } from '../job.ts';
+import { advanceAll, type World } from '../world.ts';
 import type { Observations, Percentiles } from './observations.ts';
-import type { RouteKind } from './route.ts';
-import { advanceAll, type World } from './world.ts';
 
 /**
  * What the simulator saw from outside. `jobs`, `billedClips` and `usdMicros` come from the journal and live on over restarts;

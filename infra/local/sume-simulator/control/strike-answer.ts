@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Answer, Refusal, refusalAnswer } from './answer.ts';
+import { type Answer, Refusal, refusalAnswer } from '../api/answer.ts';
 import type { Fault } from './faults.ts';
 
 /** What a struck answer needs to know. `trueAnswer` is what the request would have got. */

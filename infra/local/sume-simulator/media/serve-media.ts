@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { Refusal } from './answer.ts';
+import { Refusal } from '../api/answer.ts';
+import { commonHeaders, type Exchange } from '../api/exchange.ts';
 import { readByteRange } from './byte-range.ts';
 import { clipFile } from './clip-file.ts';
-import { commonHeaders, type Exchange } from './exchange.ts';
 import { checkMediaQuery } from './media-url.ts';
 
 /** GET and HEAD of a clip, whole or one range of it. Needs no key but an address signed for this job. Throws a Refusal. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { Refusal, tooMany } from './answer.ts';
-import type { Exchange } from './exchange.ts';
-import { takeRequest } from './rate-limit.ts';
-import { type Tenant, tenantOf } from './simulator.ts';
+import { Refusal, tooMany } from '../api/answer.ts';
+import type { Exchange } from '../api/exchange.ts';
+import { takeRequest } from '../api/rate-limit.ts';
+import { type Tenant, tenantOf } from '../simulator.ts';
 
 /** Lets a request with a good key and a place in its rate limits through. Throws a Refusal. */
 export function passGate(exchange: Exchange): Tenant {

@@ -1,4 +1,4 @@
-import type { Job } from './job.ts';
+import type { Job } from '../job.ts';
 
 /** A render in a lane. The entry is stale once the job has left that lane or its end was moved. */
 export type Render = { job: Job; endsAtMs: number };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RESOLUTIONS } from './price.ts';
+import { RESOLUTIONS } from '../api/price.ts';
 
 const MEDIAN_SECONDS = 60;
 const REFERENCE_DURATION_SECONDS = 8;
