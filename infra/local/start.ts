@@ -1,5 +1,5 @@
 /** `npm start`: see the help text in console/options.ts. Exit code 0, 1 (not every clip completed, or a fault) or 2 (it can't be run like this). */
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,9 @@ import { takeLock } from './lock/take-lock.mjs';
 import { Stack } from './stack/stack.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A job that the due set has lost comes back with the next sweep, five minutes later at most, and is then worked. */
+const longestRepairMs = 420_000;
 
 /** One run, from the first part's start to the last one's end. */
 class Session {
@@ -64,7 +67,7 @@ class Session {
       signal: this.#stop.signal,
     });
     const screen = this.#screen;
-    const limit = once ? { limitMs: 60_000 + ((6_000 * 15) / timeScale) * jobs } : {};
+    const limit = once ? { limitMs: longestRepairMs + ((6_000 * 15) / timeScale) * jobs } : {};
     const run = new DemoRun({ client, screen, signal: this.#stop.signal, ...limit });
     this.#run = run;
     this.#before = await readCounters(this.#stack.parts, this.#stack.keys.redisToken);
@@ -147,13 +150,25 @@ function wallSeconds(elapsedMs = performance.now()): number {
   return Math.floor(elapsedMs / 100) / 10;
 }
 
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `--data-dir ${dataDir} can't be used (${code}); name a folder that can be made and written to.`,
+    );
+  }
+}
+
 async function start(argv: readonly string[]): Promise<number> {
   const options = readOptions(argv, root);
   if (options.help) {
     process.stdout.write(helpText);
     return 0;
   }
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  makeDataDir(options.dataDir);
   const lock = takeLock(join(options.dataDir, 'start.lock'));
   if (!lock.taken) {
     const where = relative(process.cwd(), options.dataDir) || '.';

@@ -79,6 +79,9 @@ describe('endpoints given by the environment', () => {
   it.each([
     [{ SUME_API_BASE_URL: 'http://x' }, 'SUME_API_KEY is missing'],
     [{ SUME_API_KEY: 'secret-1' }, 'SUME_API_BASE_URL is missing'],
+    [{ TICK_MS: 'abc' }, 'TICK_MS is "abc"'],
+    [{ LEASE_MS: '1000' }, 'LEASE_MS (1000)'],
+    [{ DYNAMODB_ENDPOINT: 'http://u:hidden@127.0.0.1:1' }, 'DYNAMODB_ENDPOINT has a user or password'],
     [{ UPSTASH_REDIS_REST_URL: 'http://x' }, 'UPSTASH_REDIS_REST_TOKEN is missing'],
     [{ UPSTASH_REDIS_REST_TOKEN: 'secret-1' }, 'UPSTASH_REDIS_REST_URL is missing'],
     [{ DYNAMODB_ENDPOINT: 'nonsense' }, 'DYNAMODB_ENDPOINT is not an http(s) address'],

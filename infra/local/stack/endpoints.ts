@@ -1,3 +1,5 @@
+import { readDrainConfig, readSumeConfig } from '../../../lib/config.ts';
+import { ConfigError } from '../../../lib/errors.ts';
 import { UsageError } from '../console/options.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,10 +13,16 @@ export interface GivenEndpoints {
 
 /** Throws a UsageError that names the variable which is missing or wrong. */
 export function readEndpoints(environment: Environment): GivenEndpoints {
+  checkSettings(environment);
   const given: GivenEndpoints = {};
   const redis = pair(environment, 'UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN', 'to have a Redis started here');
   if (redis !== undefined) given.redis = { url: redis.url.href, token: redis.secret };
-  const sume = pair(environment, 'SUME_API_BASE_URL', 'SUME_API_KEY', 'to have the provider simulated here');
+  const sume = pair(
+    withLocalKey(environment),
+    'SUME_API_BASE_URL',
+    'SUME_API_KEY',
+    'to have the provider simulated here',
+  );
   if (sume !== undefined) {
     given.sume = { url: sume.url.href, apiKey: sume.secret, onThisMachine: isThisMachine(sume.url) };
   }
@@ -24,6 +32,25 @@ export function readEndpoints(environment: Environment): GivenEndpoints {
     given.dynamo = { url: url.href, onThisMachine: isThisMachine(url) };
   }
   return given;
+}
+
+/** A provider on this machine is a simulator, which takes any key. */
+function withLocalKey(environment: Environment): Environment {
+  const text = value(environment, 'SUME_API_BASE_URL');
+  const local = text !== undefined && URL.canParse(text) && isThisMachine(new URL(text));
+  return local && value(environment, 'SUME_API_KEY') === undefined
+    ? { ...environment, SUME_API_KEY: 'sk_local' }
+    : environment;
+}
+
+/** What the functions would refuse at their start is refused here, before anything is started. */
+function checkSettings(environment: Environment): void {
+  try {
+    readDrainConfig(environment);
+    readSumeConfig({ PROVIDER_TIMEOUT_MS: environment.PROVIDER_TIMEOUT_MS, SUME_API_KEY: 'unused' });
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
 }
 
 function pair(environment: Environment, urlName: string, secretName: string, otherwise: string) {
@@ -43,8 +70,10 @@ function value(environment: Environment, name: string): string | undefined {
 
 function address(name: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new UsageError(`${name} is not an http(s) address; expected one such as http://127.0.0.1:8000.`);
+  const known = url !== undefined && /^https?:$/.test(url.protocol);
+  if (known && url.username === '' && url.password === '') return url;
+  const wrong = known ? 'has a user or password in it' : 'is not an http(s) address';
+  throw new UsageError(`${name} ${wrong}; expected one such as http://127.0.0.1:8000.`);
 }
 
 function isThisMachine(url: URL): boolean {
