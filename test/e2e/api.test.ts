@@ -14,11 +14,10 @@ interface Answer {
 
 async function startApi() {
   const run = folder.start(['--no-demo', '--time-scale', '60']);
-  await run.said('Try it in another terminal');
+  await run.said('state=completed');
   folder.processesOf(run);
   const text = run.stdout() + run.stderr();
-  const url = /^ {2}API +(\S+)$/m.exec(text)?.[1] ?? '';
-  const token = /^ {2}Token +(\S+)$/m.exec(text)?.[1] ?? '';
+  const [, url = '', token = ''] = /^ {2}export API=(\S+) TOKEN=(\S+)$/m.exec(text) ?? [];
   return { url, token };
 }
 
