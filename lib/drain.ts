@@ -211,7 +211,7 @@ class Drain {
   /** Rings for the next tick ahead of its time: lanes run dry while more is due, or the last call before the end is done. */
   #stepDone(): void {
     this.#pace.finish();
-    const hungry = !this.#claimedAll && this.#hand.unstarted < this.#settings.concurrency;
+    const hungry = !this.#claimedAll && this.#pace.isLow(this.#hand.unstarted);
     const closing = this.#ports.clock.monotonicMs() >= this.#windowEndsAtMs;
     if (hungry || (closing && this.#workbench.running === 1)) this.#bell.abort();
   }

@@ -5,14 +5,17 @@
 export class Pace {
   readonly #concurrency: number;
   readonly #tickMs: number;
-  #perTick = 0;
+  #perTick: number;
   #finished = 0;
+  #wanted = 0;
   #countedAtMs: number;
 
   constructor(given: { concurrency: number; tickMs: number }, nowMs: number) {
     this.#concurrency = given.concurrency;
     this.#tickMs = given.tickMs;
     this.#countedAtMs = nowMs;
+    // Before anything is known: answers of a quarter of a tick.
+    this.#perTick = 4 * given.concurrency;
   }
 
   /** One more step is done. */
@@ -27,6 +30,12 @@ export class Pace {
     this.#perTick = this.#perTick * (1 - share) + this.#finished;
     this.#finished = 0;
     this.#countedAtMs = nowMs;
-    return Math.max(2 * this.#concurrency, Math.ceil(1.5 * this.#perTick));
+    this.#wanted = Math.max(2 * this.#concurrency, Math.ceil(1.5 * this.#perTick));
+    return this.#wanted;
+  }
+
+  /** True when so few claims are left that the lanes could run dry while the next ones are fetched and read. */
+  isLow(unstarted: number): boolean {
+    return unstarted < Math.max(this.#concurrency, this.#wanted / 3);
   }
 }

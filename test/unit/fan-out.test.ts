@@ -39,7 +39,8 @@ describe('a drain that falls behind', () => {
 describe('what a drain claims', () => {
   it('is two per lane at least, and a tick and a half at its pace, however often it claims', () => {
     const pace = new Pace({ concurrency: 10, tickMs: 1_000 }, 0);
-    expect(pace.wanted(0)).toBe(20);
+    expect(pace.wanted(0)).toBe(60);
+    expect([pace.isLow(20), pace.isLow(19)]).toEqual([false, true]);
     for (let nowMs = 1; nowMs <= 5_000; nowMs++) {
       pace.finish();
       if (nowMs % 100 === 0) pace.wanted(nowMs);
