@@ -81,7 +81,10 @@ export class DemoRun {
     const { signal } = this.#options;
     while (goesOn() && !signal.aborted) {
       if (performance.now() > this.#deadlineAtMs) return false;
-      await this.follower.refresh();
+      // Interrupted in the middle of a page, what is known so far still gets its closing lines.
+      await this.follower.refresh().catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
       this.#show();
       if (goesOn()) await sleep(refreshMs, undefined, { signal }).catch(() => {});
     }
