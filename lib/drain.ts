@@ -63,6 +63,8 @@ export function drain(
 
 /** A claim ahead of a due time leaves this much for the round trip and the record's read. */
 const claimLeadMs = 150;
+/** Under pressure, exchanges in the time of one tick at most. */
+const ticksAtOnce = 10;
 
 class Drain {
   readonly #ports: DrainPorts;
@@ -89,10 +91,10 @@ class Drain {
     this.#isHelper = isHelper;
     this.#clock = new SetClock(ports.clock.monotonicMs);
     this.#hand = new Hand(settings.leaseMs);
-    this.#pace = new Pace(settings, nowMs);
+    this.#pace = new Pace(settings);
     // One hop only: a helper that is pressed leaves asking to the drain that asked for it.
     this.#fanOut = new FanOut(isHelper ? { ...settings, helpersMax: 0 } : settings, nowMs);
-    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, () => this.#stepDone());
+    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, (laneMs) => this.#stepDone(laneMs));
     this.#report = { ended: 'window', ticks: 0, claims: 0, dueLagMs: 0, givenBack: 0, failedExchanges: 0, helpers: 0 };
   }
 
@@ -125,9 +127,18 @@ class Drain {
       if (open && reply?.leave === true) return 'idle';
       const outOfTime = this.#remainingMs() < 2 * this.#settings.tickMs;
       if (!open && (this.#hand.size === 0 || outOfTime)) return calm ? 'calm' : 'window';
-      const restMs = Math.min(startedAtMs + this.#settings.tickMs, this.#moreDueAtMs) - clock.monotonicMs();
-      if (restMs > 0) await clock.sleep(restMs, this.#bell.signal);
+      await this.#rest(startedAtMs);
     }
+  }
+
+  /** Until the next tick is due, or what was left in the set is, or the bell rings; but a part of a tick always. */
+  async #rest(startedAtMs: number): Promise<void> {
+    const { clock } = this.#ports;
+    const { tickMs } = this.#settings;
+    const restMs = Math.min(startedAtMs + tickMs, this.#moreDueAtMs) - clock.monotonicMs();
+    if (restMs > 0) await clock.sleep(restMs, this.#bell.signal);
+    const leastMs = startedAtMs + tickMs / ticksAtOnce - clock.monotonicMs();
+    if (leastMs > 0) await clock.sleep(leastMs);
   }
 
   /** Renewed at half time and asked for once a tick, a lease has less than this left only when the due set does not answer. */
@@ -184,13 +195,14 @@ class Drain {
   #claimed(reply: ExchangeReply, claimMax: number): void {
     const nowMs = this.#ports.clock.monotonicMs();
     const lagMs = reply.nowMs - (reply.claimed[0]?.dueAtMs ?? reply.nowMs);
-    this.#claimedAll = reply.claimed.length < claimMax || claimMax === 0;
-    this.#moreDueAtMs = this.#claimedAll ? Number.POSITIVE_INFINITY : this.#beforeNextDue(reply, nowMs);
+    // Asked for nothing because enough is in hand says nothing about what is left in the set.
+    if (claimMax > 0) this.#claimedAll = reply.claimed.length < claimMax;
+    const full = claimMax > 0 && !this.#claimedAll;
+    this.#moreDueAtMs = full ? this.#beforeNextDue(reply, nowMs) : Number.POSITIVE_INFINITY;
     this.#report.claims += reply.claimed.length;
     this.#report.dueLagMs = Math.max(this.#report.dueLagMs, lagMs);
     this.#workbench.take(reply.claimed);
-    // Asked for nothing because enough is in hand says nothing about what is left in the set.
-    if (claimMax > 0) this.#fanOut.observe(!this.#claimedAll, lagMs, nowMs);
+    if (claimMax > 0) this.#fanOut.observe(full, lagMs, nowMs);
     if (!this.#fanOut.wantsHelper(nowMs)) return;
     this.#report.helpers++;
     this.#wakes.push(this.#ports.waker.wake('helper'));
@@ -204,13 +216,14 @@ class Drain {
 
   #claimMax(): number {
     const { exchangeMax } = this.#settings;
-    const wanted = Math.min(this.#pace.wanted(this.#ports.clock.monotonicMs()), exchangeMax - this.#hand.size);
-    return Math.max(0, wanted - this.#hand.unstarted);
+    // Twice that may be in hand: what only waits for its write or its settlement must not keep the lanes empty.
+    const room = Math.min(exchangeMax, 2 * exchangeMax - this.#hand.size);
+    return Math.max(0, Math.min(this.#pace.wanted - this.#hand.unstarted, room));
   }
 
   /** Rings for the next tick ahead of its time: lanes run dry while more is due, or the last call before the end is done. */
-  #stepDone(): void {
-    this.#pace.finish();
+  #stepDone(laneMs: number): void {
+    this.#pace.finish(laneMs);
     const hungry = !this.#claimedAll && this.#pace.isLow(this.#hand.unstarted);
     const closing = this.#ports.clock.monotonicMs() >= this.#windowEndsAtMs;
     if (hungry || (closing && this.#workbench.running === 1)) this.#bell.abort();

@@ -54,7 +54,7 @@ export class Workbench {
   readonly #ports: WorkbenchPorts;
   readonly #hand: Hand;
   readonly #setClock: SetClock;
-  readonly #onStep: () => void;
+  readonly #onStep: (laneMs: number) => void;
   readonly #reads: Lanes<Held>;
   readonly #creates: Lanes<Held>;
   readonly #suspects: Lanes<Held>;
@@ -69,8 +69,14 @@ export class Workbench {
    */
   #stepOffsetMs = Number.NaN;
 
-  /** `onStep` is called after each step, while its lane still counts as running. */
-  constructor(ports: WorkbenchPorts, settings: WorkbenchSettings, hand: Hand, setClock: SetClock, onStep: () => void) {
+  /** `onStep` is called after each step, while it still counts as running, with the time that it held its lane. */
+  constructor(
+    ports: WorkbenchPorts,
+    settings: WorkbenchSettings,
+    hand: Hand,
+    setClock: SetClock,
+    onStep: (laneMs: number) => void,
+  ) {
     this.#ports = ports;
     this.#hand = hand;
     this.#setClock = setClock;
@@ -176,17 +182,20 @@ export class Workbench {
       return this.#hand.drop(held);
     }
     this.#hand.start(held);
-    const suspect = held.claims >= suspectClaims;
-    const {
-      settle,
-      job,
-      parked = false,
-    } = await (suspect ? stepSuspect : step)(this.#stepPorts, held.job, held.call, free);
+    const { monotonicMs } = this.#ports.clock;
+    const startedAtMs = monotonicMs();
+    let freedAtMs: number | undefined;
+    const answered = () => {
+      freedAtMs = monotonicMs();
+      free();
+    };
+    const work = held.claims >= suspectClaims ? stepSuspect : step;
+    const { settle, job, parked = false } = await work(this.#stepPorts, held.job, held.call, answered);
     this.counts[parked ? 'parked' : 'steps']++;
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
     this.#finish(held, settle);
-    this.#onStep();
+    this.#onStep((freedAtMs ?? monotonicMs()) - startedAtMs);
   }
 
   #finish(held: Held | undefined, settle: NonNullable<Held['settle']>): void {

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { JobStoreError, messageOf } from '../errors.ts';
 import type { Job } from '../job.ts';
+import { Lanes } from '../lanes.ts';
 import type { BrokenJob, Clock, CreateResult, JobPage, JobStore, ListPosition, UpdateResult } from '../ports.ts';
 import { fromItem, type Item, isExpired, movingAttributes, toItem } from './job-item.ts';
 
@@ -16,6 +17,11 @@ const batchMax = 100;
 const unprocessedTriesMax = 8;
 /** One call in all, its repeats included: the SDK's own limits end with the headers, a body may stall for ever. */
 const callMaxMs = 9_000;
+/**
+ * Updates at a time. At DynamoDB's few ms each that is thousands a second; what more there is waits here, as cheap
+ * closures, and leaves the processor to the reads.
+ */
+const updatesAtATime = 6;
 /** A filtered list reads at most this many index entries before it hands back a short page. */
 const listScanMax = 1_000;
 
@@ -25,6 +31,7 @@ export class DynamoJobStore implements JobStore {
   readonly #client: DynamoDBClient;
   readonly #table: string;
   readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
+  readonly #updates = new Lanes<() => Promise<void>>(updatesAtATime, (update) => update());
 
   constructor(client: DynamoDBClient, table: string, clock: Pick<Clock, 'nowMs' | 'sleep'>) {
     this.#client = client;
@@ -40,7 +47,7 @@ export class DynamoJobStore implements JobStore {
       ExpressionAttributeValues: { ':nowSec': { N: String(Math.floor(this.#clock.nowMs() / 1000)) } },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command, deadline()));
+    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command));
     if (stored === null) return { kind: 'created' };
     const existing = this.#read(stored);
     // A repeat by the SDK after a lost reply meets its own write.
@@ -73,7 +80,13 @@ export class DynamoJobStore implements JobStore {
     return { jobs, broken, absent: unique.filter((id) => !found.has(id)) };
   }
 
-  async update(job: Job): Promise<UpdateResult> {
+  update(job: Job): Promise<UpdateResult> {
+    return new Promise((resolve, reject) => {
+      this.#updates.push(() => this.#update(job).then(resolve, reject));
+    });
+  }
+
+  async #update(job: Job): Promise<UpdateResult> {
     const next: Job = { ...job, revision: job.revision + 1 };
     const { set, remove } = movingAttributes(next);
     const attributes = [...Object.keys(set), ...remove];
@@ -89,7 +102,7 @@ export class DynamoJobStore implements JobStore {
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command, deadline()));
+    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command));
     if (stored === null || holdsAll(stored, set)) return { kind: 'updated', job: next };
     return { kind: 'stale' };
   }
@@ -99,7 +112,7 @@ export class DynamoJobStore implements JobStore {
     let start = query.after === undefined ? undefined : indexKey(owner, query.after);
     let scanned = 0;
     do {
-      const page = await attempt(() => this.#client.send(this.#listCommand(owner, query, start), deadline()));
+      const page = await this.#attempt(() => this.#client.send(this.#listCommand(owner, query, start)));
       found.push(...(page.Items ?? []).map(positionOf));
       start = nonEmpty(page.LastEvaluatedKey);
       scanned += page.ScannedCount ?? 0;
@@ -116,7 +129,7 @@ export class DynamoJobStore implements JobStore {
   }
 
   async activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }> {
-    const page = await attempt(() =>
+    const page = await this.#attempt(() =>
       this.#client.send(
         new QueryCommand({
           TableName: this.#table,
@@ -127,7 +140,6 @@ export class DynamoJobStore implements JobStore {
             ...(after === undefined ? {} : { ':after': { S: after } }),
           },
         }),
-        deadline(),
       ),
     );
     const ids = (page.Items ?? []).map((item) => item.id?.S ?? '');
@@ -151,7 +163,7 @@ export class DynamoJobStore implements JobStore {
 
   async #getItem(id: string): Promise<Item | undefined> {
     const command = new GetItemCommand({ TableName: this.#table, Key: { id: { S: id } }, ConsistentRead: true });
-    return (await attempt(() => this.#client.send(command, deadline()))).Item;
+    return (await this.#attempt(() => this.#client.send(command))).Item;
   }
 
   async #batchGet(ids: readonly string[]): Promise<Item[]> {
@@ -162,7 +174,7 @@ export class DynamoJobStore implements JobStore {
         throw new JobStoreError(`DynamoDB left ${keys.length} reads undone, again and again.`);
       if (tries > 0) await this.#clock.sleep(25 * 2 ** tries);
       const request = { RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true } } };
-      const reply = await attempt(() => this.#client.send(new BatchGetItemCommand(request), deadline()));
+      const reply = await this.#attempt(() => this.#client.send(new BatchGetItemCommand(request)));
       // An answer without both says nothing of its keys: taking them for absent would drop live jobs.
       if (reply.Responses === undefined && reply.UnprocessedKeys === undefined) {
         throw new JobStoreError('DynamoDB answered a batch read with nothing.');
@@ -176,7 +188,7 @@ export class DynamoJobStore implements JobStore {
   /** Null when the write went through; the stored item when its condition failed. */
   async #unlessConditionFails(id: string, write: () => Promise<unknown>): Promise<Item | null> {
     try {
-      await write();
+      await this.#inTime(write);
       return null;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw new JobStoreError(messageOf(error));
@@ -185,23 +197,38 @@ export class DynamoJobStore implements JobStore {
     }
   }
 
+  async #attempt<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#inTime(call);
+    } catch (error) {
+      throw new JobStoreError(messageOf(error));
+    }
+  }
+
+  /**
+   * A call that stalls takes the client's connections down with it; the next call opens new ones. An abort signal for each
+   * call would do the same, but options on a call make the SDK build its middleware anew.
+   */
+  async #inTime<T>(call: () => Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#client.config.requestHandler.destroy?.();
+        reject(new Error(`DynamoDB gave no whole answer within ${callMaxMs} ms.`));
+      }, callMaxMs);
+    });
+    try {
+      return await Promise.race([call(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   #read(item: Item): Job {
     const read = fromItem(item);
     if ('broken' in read)
       throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`, true);
     return read.job;
-  }
-}
-
-function deadline(): { abortSignal: AbortSignal } {
-  return { abortSignal: AbortSignal.timeout(callMaxMs) };
-}
-
-async function attempt<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw new JobStoreError(messageOf(error));
   }
 }
 
