@@ -1,7 +1,7 @@
 import { handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
 import { createApp } from '../lib/http/app.ts';
 import { oncePerProcess } from '../lib/once.ts';
-import { wireApi } from '../lib/wire.ts';
+import { wireApi } from '../lib/wire/api.ts';
 
 const wired = oncePerProcess(async () => handle(createApp(await wireApi(process.env))));
 

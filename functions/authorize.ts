@@ -1,7 +1,7 @@
 import type { APIGatewayRequestAuthorizerEventV2 } from 'aws-lambda';
 import { identifyOwner } from '../lib/identify-owner.ts';
 import { oncePerProcess } from '../lib/once.ts';
-import { wireAuthorize } from '../lib/wire.ts';
+import { wireAuthorize } from '../lib/wire/authorize.ts';
 
 const wired = oncePerProcess(() => wireAuthorize(process.env));
 

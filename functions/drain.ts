@@ -2,7 +2,8 @@ import type { Context } from 'aws-lambda';
 import { type DrainReport, drain } from '../lib/drain.ts';
 import { metricLine } from '../lib/log.ts';
 import { oncePerProcess } from '../lib/once.ts';
-import { clock, log, wireDrain } from '../lib/wire.ts';
+import { wireDrain } from '../lib/wire/drain.ts';
+import { clock, log } from '../lib/wire/process.ts';
 
 const wired = oncePerProcess(() => wireDrain(process.env));
 

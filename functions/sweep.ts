@@ -2,7 +2,8 @@ import type { Context } from 'aws-lambda';
 import { metricLine } from '../lib/log.ts';
 import { oncePerProcess } from '../lib/once.ts';
 import { type SweepReport, sweep } from '../lib/sweep.ts';
-import { clock, log, wireSweep } from '../lib/wire.ts';
+import { clock, log } from '../lib/wire/process.ts';
+import { wireSweep } from '../lib/wire/sweep.ts';
 
 const wired = oncePerProcess(() => wireSweep(process.env));
 

@@ -1,10 +1,11 @@
 /**
- * Bundles every Lambda function to `.build/<name>/index.mjs` and packs it, alone, as `.build/<name>.zip`.
+ * Bundles every Lambda function to `.build/<name>/index.mjs`, with chunks that are loaded when needed, and packs it as
+ * `.build/<name>.zip`.
  * Run: `node --import tsx infra/build.ts`. Exit code 1 if a function fails to build or is too large.
  */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
@@ -26,7 +27,7 @@ export type BuiltFunction = {
 type BuildOptions = {
   /** Folder of the entries, default `functions`. */
   sourceDir?: string;
-  /** Folder that gets `<name>/index.mjs`, `<name>/index.mjs.map` and `<name>.zip`, default `.build`. */
+  /** Folder that gets `<name>/` with `index.mjs`, its chunks and their maps, and `<name>.zip`, default `.build`. */
   outDir?: string;
   /** Functions to build, default all. */
   names?: readonly string[];
@@ -45,8 +46,8 @@ const slimUndici: Plugin = {
     const path = createRequire(import.meta.url).resolve('undici');
     const contents = `
       import Dispatcher from './lib/dispatcher/dispatcher.js';
-      import api from './lib/api/index.js';
-      Object.assign(Dispatcher.prototype, api);
+      import request from './lib/api/api-request.js';
+      Object.assign(Dispatcher.prototype, { request });
       export { Dispatcher };
       export { default as Agent } from './lib/dispatcher/agent.js';
       export { default as Client } from './lib/dispatcher/client.js';
@@ -56,18 +57,24 @@ const slimUndici: Plugin = {
       export { getGlobalDispatcher } from './lib/global.js';`;
     esbuild.onResolve({ filter: /^undici$/ }, () => ({ path, namespace: 'slim-undici', sideEffects: false }));
     esbuild.onLoad({ filter: /.*/, namespace: 'slim-undici' }, () => ({ contents, resolveDir: dirname(path) }));
+    // HTTP/2 is never asked for (`allowH2` is off), and loading Node's own takes milliseconds of every cold start.
+    const noHttp2 = "module.exports = () => { throw new Error('HTTP/2 is not bundled.'); };";
+    esbuild.onLoad({ filter: /undici.lib.dispatcher.client-h2\.js$/ }, () => ({ contents: noHttp2 }));
   },
 };
 
 /** undici is CommonJS and asks for Node's own modules by `require`, which an ES module does not have. */
 const requireShim = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
-async function bundle(entryPath: string, bundlePath: string): Promise<Uint8Array> {
+/** Writes the entry as `<dir>/index.mjs`, and what is only loaded when needed as chunks beside it. Returns all by name. */
+async function bundle(entryPath: string, dir: string): Promise<Map<string, Uint8Array>> {
   const result = await build({
     absWorkingDir: repositoryDir,
-    entryPoints: [entryPath],
-    outfile: bundlePath,
+    entryPoints: { index: entryPath },
+    outdir: dir,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
@@ -82,11 +89,14 @@ async function bundle(entryPath: string, bundlePath: string): Promise<Uint8Array
     logLevel: 'warning',
     write: false,
   });
-  await mkdir(dirname(bundlePath), { recursive: true });
-  await Promise.all(result.outputFiles.map((file) => replace(file.path, file.contents)));
-  const code = result.outputFiles.find((file) => file.path === bundlePath);
-  if (code === undefined) throw new Error(`esbuild wrote no ${bundlePath} for ${entryPath}`);
-  return code.contents;
+  await mkdir(dir, { recursive: true });
+  // The entry last: it never names a chunk that is not there yet.
+  const files = result.outputFiles.sort((a, b) => Number(a.path.includes('index')) - Number(b.path.includes('index')));
+  for (const file of files) await replace(file.path, file.contents);
+  const code = files
+    .filter(({ path }) => path.endsWith('.mjs'))
+    .map((file) => [basename(file.path), file.contents] as const);
+  return new Map(code.sort());
 }
 
 /** A running gateway or another build never sees half a file. */
@@ -96,21 +106,22 @@ async function replace(path: string, contents: Uint8Array): Promise<void> {
   await rename(unfinished, path);
 }
 
-/** A zip with only `index.mjs`. Same code, same bytes: the time is fixed, so an unchanged function is not uploaded again. */
-function pack(code: Uint8Array): Uint8Array {
+/** A zip of the code alone. Same code, same bytes: the time is fixed, so an unchanged function is not uploaded again. */
+function pack(code: ReadonlyMap<string, Uint8Array>): Uint8Array {
   const readableByAll = 0o100644 * 2 ** 16;
   // Zip times are local ones, so the date is local too: the bytes do not depend on the time zone.
   const mtime = new Date(1980, 0, 1);
-  return zipSync({ 'index.mjs': [code, { level: 9, mtime, os: 3, attrs: readableByAll }] });
+  const packed = [...code].map(([name, bytes]) => [name, [bytes, { level: 9, mtime, os: 3, attrs: readableByAll }]]);
+  return zipSync(Object.fromEntries(packed));
 }
 
 async function buildFunction(name: string, sourceDir: string, outDir: string): Promise<BuiltFunction> {
-  const bundlePath = join(outDir, name, 'index.mjs');
   const zipPath = join(outDir, `${name}.zip`);
-  const code = await bundle(join(sourceDir, `${name}.ts`), bundlePath);
+  const code = await bundle(join(sourceDir, `${name}.ts`), join(outDir, name));
   const zip = pack(code);
   await replace(zipPath, zip);
-  return { name, bundlePath, zipPath, bundleBytes: code.length, zipBytes: zip.length };
+  const bundleBytes = [...code.values()].reduce((sum, bytes) => sum + bytes.length, 0);
+  return { name, bundlePath: join(outDir, name, 'index.mjs'), zipPath, bundleBytes, zipBytes: zip.length };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/ports.ts';
-import { clock as realClock } from '../../lib/wire.ts';
+import { clock as realClock } from '../../lib/wire/process.ts';
 
 /**
  * A clock that runs `speed` times as fast as the machine's, given to every part alike, so that minutes of polling pass

@@ -12,7 +12,7 @@ import { HttpClient } from '../../lib/providers/http.ts';
 import { Sume } from '../../lib/providers/sume.ts';
 import { type SubmitPorts, type SubmitResult, submit } from '../../lib/submit.ts';
 import type { SweepPorts } from '../../lib/sweep.ts';
-import { clock as realClock } from '../../lib/wire.ts';
+import { clock as realClock } from '../../lib/wire/process.ts';
 import { FastClock } from './fast-clock.ts';
 import { startTestUpstash, type TestUpstash } from './upstash.ts';
 

@@ -1,0 +1,37 @@
+import { type Environment, readDrainConfig, readRecordConfig, readSumeConfig } from '../config.ts';
+import type { DrainPorts, DrainSettings } from '../drain.ts';
+import { exchangeMax } from '../due-set/upstash-due-set.ts';
+import { HttpClient } from '../providers/http.ts';
+import { Sume } from '../providers/sume.ts';
+import { dueSet, store, waker } from './ports.ts';
+import { clock, log, random } from './process.ts';
+import { fill } from './secrets.ts';
+
+const providerBodyMax = 1_000_000;
+const providerConnectMs = 5_000;
+/** For the record's write and the last exchange after a provider's answer. */
+const settleMarginMs = 3_000;
+
+export async function wireDrain(
+  given: Environment,
+): Promise<{ ports: DrainPorts; settings: DrainSettings; stage: string }> {
+  const environment = await fill(given, ['UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN', 'SUME_API_KEY']);
+  const record = readRecordConfig(environment);
+  const config = readDrainConfig(environment);
+  const { origin, basePath, apiKey, timeoutMs } = readSumeConfig(environment);
+  const createConcurrency = Math.min(4, config.concurrency);
+  const limits = { connectMs: Math.min(providerConnectMs, timeoutMs), totalMs: timeoutMs, bodyMax: providerBodyMax };
+  const http = new HttpClient(origin, config.concurrency + createConcurrency, limits, clock.monotonicMs);
+  const provider = new Sume(http, { basePath, apiKey, keyPrefix: `pollkeeper-${record.stage}-` });
+  const ports = {
+    dueSet: dueSet(environment, record.stage),
+    store: store(record, 4, config.concurrency + createConcurrency),
+    provider,
+    waker: waker(environment, record),
+    clock,
+    random,
+    log,
+  };
+  const stepMs = timeoutMs + settleMarginMs;
+  return { ports, settings: { ...config, createConcurrency, stepMs, exchangeMax }, stage: record.stage };
+}
