@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundleModules } from '../support/bundle-modules.ts';
 
 const processNames = [
   'status-server',
@@ -7,6 +7,7 @@ const processNames = [
   'submit-jobs',
   'exchange-times',
   'sweep-once',
+  'drain-once',
   'dynamo-memory',
   'worker-limit',
   'worker-floor',
@@ -18,17 +19,8 @@ export type ProcessName = (typeof processNames)[number];
 
 export const bundleDir = fileURLToPath(new URL('../../.build/bench', import.meta.url));
 
-/** Turns the processes' TypeScript into plain modules in `.build/bench`; packages stay where they are. */
-export async function bundleProcesses(): Promise<void> {
-  await build({
-    entryPoints: processNames.map((name) => fileURLToPath(new URL(`./processes/${name}.ts`, import.meta.url))),
-    outdir: bundleDir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'warning',
-  });
+/** Turns the processes' TypeScript into plain modules in `.build/bench`. */
+export function bundleProcesses(): Promise<void> {
+  const files = processNames.map((name) => fileURLToPath(new URL(`./processes/${name}.ts`, import.meta.url)));
+  return bundleModules(files, bundleDir);
 }

@@ -1,8 +1,10 @@
 import type { ColdStartFigures } from './cold-start.ts';
 import type { ContenderName } from './contender-names.ts';
+import type { FanoutFigures } from './fanout.ts';
 import type { GrowthFigures } from './growth.ts';
 import type { ScenarioName } from './plan.ts';
 import type { WatchReport } from './read-watch.ts';
+import type { LightFigures } from './run-light.ts';
 
 /** What one contender did in one scenario. Null: does not apply to it. */
 export interface RunFigures extends WatchReport {
@@ -47,6 +49,7 @@ export interface LifeFigures {
   pollsPerJob: number;
   dynamoWritesPerJob: number;
   dynamoReadsPerJob: number;
+  redisCommandsPerSubmit: number;
 }
 
 /** Everything that a run measured; null or empty for what was not asked for. */
@@ -59,4 +62,6 @@ export interface BenchFigures {
   life: LifeFigures | null;
   cold: ColdStartFigures | null;
   growth: GrowthFigures | null;
+  fanout: FanoutFigures | null;
+  light: LightFigures | null;
 }

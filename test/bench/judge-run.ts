@@ -15,7 +15,8 @@ export function misbehaviourIn(figures: Omit<RunFigures, 'misbehaved'>, plan: Po
   // A kill between the answer that ended a job and its settlement has it read once more, whoever polls.
   if (figures.duplicate > 0 && plan.killsAtSeconds.length === 0) found.push(`${figures.duplicate} duplicate reads`);
   const first = figures.firstReadLatenessMs.p50;
-  // Where all are due at once, most of them start late by necessity.
-  if (plan.dueStepMs > 0 && (first === null || first > startLateMs)) found.push('started late');
+  // Where all are due at once, or were before the work began, most of them start late by necessity.
+  if (plan.dueStepMs > 0 && plan.overdueSeconds === 0 && (first === null || first > startLateMs))
+    found.push('started late');
   return found;
 }

@@ -38,10 +38,3 @@ export type StatusReply =
   | { kind: 'done' }
   | ({ kind: 'progress' } & StatusProgress)
   | ({ kind: 'report' } & WatchReport);
-
-/** The first message of every process. */
-export interface Ready {
-  kind: 'ready';
-  /** Of those that serve. */
-  url?: string;
-}

@@ -24,7 +24,7 @@ export interface BenchOptions {
 /** A command line that can't be used; the message is one line for the user. */
 export class UsageError extends Error {}
 
-const defaultScenarios: readonly ScenarioName[] = ['S1', 'S2', 'S3', 'K1', 'S4', 'life', 'cold'];
+const defaultScenarios: readonly ScenarioName[] = ['S1', 'S2', 'S3', 'K1', 'S4', 'light', 'life', 'cold'];
 
 export const helpText = `Usage: npm run bench -- [scenario…] [options]
 
@@ -36,9 +36,11 @@ Without scenarios it runs ${defaultScenarios.join(' ')}, in about 12 minutes.
   S3      crash: S1 with the worker killed after 10 s, a new one after 12 s
   K1      kills: S1 with ten kills, two seconds apart
   S4      idle: nothing to do, and 1,000 jobs due in an hour
+  light   one job alone, read every 5 s: what a drain uses that is awake for next to nothing
   life    DynamoDB reads and writes of a job from its acceptance to its end
   cold    how long the package takes to load, and how large it is
   growth  with 1 thousand to 1 million ids in the set; a sweep of 100,000 active jobs
+  fanout  answers of 800 ms, more due than one drain can read: 1, 2 and 4 drains on one due set; a drain that asks for helpers
 
   --quick            small numbers, in about two minutes: does it work at all
   --json             the last line on stdout is one JSON object with every figure

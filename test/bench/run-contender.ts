@@ -8,8 +8,9 @@ import type { PollPlan, ScenarioName } from './plan.ts';
 import { machineCpuSeconds, treeCpuSeconds, usageOf } from './process-usage.ts';
 import type { WatchReport } from './read-watch.ts';
 import type { RedisFigures } from './redis-meter.ts';
-import { type BenchProcess, startProcess } from './spawn.ts';
+import { startProcess } from './spawn.ts';
 import type { Stage } from './stage.ts';
+import { WorkerGroup, type WorkerUsage } from './worker-group.ts';
 
 export interface RunRequest {
   scenario: ScenarioName;
@@ -17,8 +18,14 @@ export interface RunRequest {
   concurrency: number;
   plan: PollPlan;
   drainBundle: string;
+  /** Workers side by side on one store; 1 without it. */
+  processes?: number;
+  /** More for the worker's environment. */
+  env?: Record<string, string>;
   /** Puts what else is to lie in the store there, before anything is measured. */
   fill?: () => Promise<void>;
+  /** Called when the work is about to begin. */
+  onOrder?: () => void;
   /** Where the worker leaves its CPU profile. */
   profileDir?: string | undefined;
 }
@@ -27,72 +34,70 @@ export interface RunRequest {
 const leadMs = 3_000;
 const lookEveryMs = 100;
 
-/** What the worker's processes used, those that were killed included. */
-interface WorkerUsage {
-  cpuSeconds: number;
-  peakBytes: number;
-}
-
 /** One contender, one scenario, from an empty store to the last read. */
 export async function runContender(stage: Stage, request: RunRequest): Promise<RunFigures> {
   const { contender, concurrency, plan, drainBundle } = request;
   await stage.redis.meter.clear();
   await request.fill?.();
   await prepareRecords(contender, stage, plan.jobs);
-  const env = environmentOf(contender, stage, { statusUrl: stage.status.url, concurrency, drainBundle });
-  const start = () => startProcess(workerOf(contender), env, request.profileDir);
-  const worker = await start();
-  const due = { jobs: plan.jobs, firstDueAtMs: Date.now() + leadMs, dueStepMs: plan.dueStepMs };
+  const given = { statusUrl: stage.status.url, concurrency, drainBundle };
+  const env = { ...environmentOf(contender, stage, given), ...request.env };
+  const start = () =>
+    WorkerGroup.start(request.processes ?? 1, () => startProcess(workerOf(contender), env, request.profileDir));
+  const workers = await start();
+  const firstDueAtMs = Date.now() + leadMs - plan.overdueSeconds * 1000;
+  const due = { jobs: plan.jobs, firstDueAtMs, dueStepMs: plan.dueStepMs };
   const { hintSeconds, polls, answerMs } = plan;
   await stage.status.ask({ kind: 'plan', ...due, hintSeconds, polls, answerMs } satisfies StatusPlan);
   await schedule(contender, stage, due);
   await stage.redis.meter.reset();
   const before = await readCounters(stage);
   const order: WorkOrder = { kind: 'work', statusUrl: stage.status.url, concurrency, polls, ...due };
-  const used = await watchWorker(stage, request, worker, { start, order });
+  request.onOrder?.();
+  const used = await watchWorkers(stage, request, workers, { start, order });
   const after = await readCounters(stage);
   const { kind: _, ...report } = await stage.status.ask<WatchReport & { kind: string }>({ kind: 'report' });
   return figuresOf(request, report, used, before, after);
 }
 
 /** Lets the worker work until all jobs have ended, or nothing happens any more; kills and replaces it as planned. */
-async function watchWorker(
+async function watchWorkers(
   stage: Stage,
   { plan }: RunRequest,
-  first: BenchProcess,
-  { start, order }: { start: () => Promise<BenchProcess>; order: WorkOrder },
+  first: WorkerGroup,
+  { start, order }: { start: () => Promise<WorkerGroup>; order: WorkOrder },
 ): Promise<WorkerUsage> {
   const used: WorkerUsage = { cpuSeconds: 0, peakBytes: 0 };
-  let idleCpuSeconds = usageOf(first.pid)?.cpuSeconds ?? 0;
-  let worker = first;
+  let idleCpuSeconds = first.usage.cpuSeconds;
+  let workers = first;
   const stop = async () => {
-    const usage = usageOf(worker.pid);
-    used.cpuSeconds += Math.max(0, (usage?.cpuSeconds ?? 0) - idleCpuSeconds);
-    used.peakBytes = Math.max(used.peakBytes, usage?.peakBytes ?? 0);
-    await worker.kill();
+    const { cpuSeconds, peakBytes } = workers.usage;
+    used.cpuSeconds += Math.max(0, cpuSeconds - idleCpuSeconds);
+    used.peakBytes = Math.max(used.peakBytes, peakBytes);
+    await workers.kill();
   };
   try {
-    worker.send(order);
+    workers.send(order);
     for (const killAtSeconds of plan.killsAtSeconds) {
       const killAtMs = order.firstDueAtMs + killAtSeconds * 1000;
-      await Promise.race([sleep(Math.max(0, killAtMs - Date.now())), mayEnd(worker)]);
+      await Promise.race([sleep(Math.max(0, killAtMs - Date.now())), mayEnd(workers)]);
       await stop();
       await stage.status.ask({ kind: 'killed' });
       await sleep(Math.max(0, plan.restartAfterSeconds * 1000 - (Date.now() - killAtMs)));
-      worker = await start();
+      workers = await start();
       // What it takes to start is part of the price of being killed.
       idleCpuSeconds = 0;
-      worker.send(order);
+      workers.send(order);
     }
-    await untilDone(stage, plan, order.firstDueAtMs, worker);
+    await untilDone(stage, plan, order.firstDueAtMs, workers);
   } finally {
     await stop();
   }
   return used;
 }
 
-async function untilDone(stage: Stage, plan: PollPlan, firstDueAtMs: number, worker: BenchProcess): Promise<void> {
-  const failed = mayEnd(worker);
+async function untilDone(stage: Stage, plan: PollPlan, firstDueAtMs: number, workers: WorkerGroup): Promise<void> {
+  const failed = mayEnd(workers);
   for (;;) {
     await Promise.race([sleep(lookEveryMs), failed]);
     const { ended, quietMs } = await stage.status.ask<StatusProgress>({ kind: 'progress' });
@@ -105,8 +110,8 @@ async function untilDone(stage: Stage, plan: PollPlan, firstDueAtMs: number, wor
 }
 
 /** The bare limit is done when its list is; the others never end by themselves. */
-function mayEnd(worker: BenchProcess): Promise<never> {
-  return worker.failed.catch((error: Error) => {
+function mayEnd(workers: WorkerGroup): Promise<never> {
+  return workers.failed.catch((error: Error) => {
     if (error.message.startsWith('worker-limit')) return new Promise<never>(() => {});
     throw error;
   });

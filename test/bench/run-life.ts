@@ -28,8 +28,10 @@ export async function runLife(stage: Stage, { jobs, drainBundle, apiBundle }: Li
   await stage.status.ask(plan);
   const env = environmentOf('pollkeeper', stage, { statusUrl, concurrency: 100, drainBundle });
   const before = await countsOf<{ reads: number; writes: number }>(stage.dynamo.url);
+  await stage.redis.meter.reset();
   const submitter = await startProcess('submit-jobs', { ...env, API_BUNDLE: apiBundle, JOBS: String(jobs) });
   await submitter.kill();
+  const submitting = await stage.redis.meter.read();
   const worker = await startProcess('worker-pollkeeper', env);
   try {
     const order: WorkOrder = { kind: 'work', statusUrl, concurrency: 100, jobs, polls, firstDueAtMs, dueStepMs: 0 };
@@ -52,5 +54,6 @@ export async function runLife(stage: Stage, { jobs, drainBundle, apiBundle }: Li
     pollsPerJob: perJob(report.reads),
     dynamoWritesPerJob: perJob(after.writes - before.writes),
     dynamoReadsPerJob: perJob(after.reads - before.reads),
+    redisCommandsPerSubmit: perJob(submitting.commands),
   };
 }

@@ -4,6 +4,8 @@ import type { BuiltFunction } from '../../infra/build.ts';
 import { bundleProcesses } from './bundle-processes.ts';
 import { buildAll, measureColdStart } from './cold-start.ts';
 import type { ContenderName } from './contender-names.ts';
+import { measureFanout } from './fanout.ts';
+import { fanoutTable } from './fanout-table.ts';
 import type { BenchFigures, RunFigures } from './figures.ts';
 import { measureGrowth } from './growth.ts';
 import type { BenchOptions } from './options.ts';
@@ -11,6 +13,7 @@ import { contendersOf, fullSize, type PollPlan, quickSize, type ScenarioName, ty
 import { runContender } from './run-contender.ts';
 import { runIdle } from './run-idle.ts';
 import { runLife } from './run-life.ts';
+import { runLight } from './run-light.ts';
 import { type Stage, startStage } from './stage.ts';
 import { growthTable, idleTable, scenarioTable, smallFigures } from './tables.ts';
 
@@ -61,7 +64,8 @@ class Bench {
       redis: '',
       bullmq,
     };
-    this.figures = { quick, machine, seconds: 0, runs: [], idle: [], life: null, cold: null, growth: null };
+    const nothing = { runs: [], idle: [], life: null, cold: null, growth: null, fanout: null, light: null };
+    this.figures = { quick, machine, seconds: 0, ...nothing };
   }
 
   /** A further scenario is a further case here. */
@@ -79,12 +83,16 @@ class Bench {
         return this.#poll('K1', kills, 100);
       case 'S4':
         return this.#idle();
+      case 'light':
+        return this.#light();
       case 'life':
         return this.#life();
       case 'cold':
         return this.#cold();
       case 'growth':
         return this.#growth();
+      case 'fanout':
+        return this.#fanout();
     }
   }
 
@@ -124,23 +132,36 @@ class Bench {
     this.#told.print(idleTable(this.figures.idle));
   }
 
+  async #light(): Promise<void> {
+    this.#told.say('light');
+    const drainBundle = this.#bundle('drain').bundlePath;
+    this.figures.light = await runLight(this.#stage, { seconds: this.#size.lightSeconds, drainBundle });
+    this.#told.print(smallFigures({ life: null, cold: null, light: this.figures.light }));
+  }
+
   async #life(): Promise<void> {
     this.#told.say('life');
     const [drainBundle, apiBundle] = [this.#bundle('drain').bundlePath, this.#bundle('api').bundlePath];
     this.figures.life = await runLife(this.#stage, { jobs: 20, drainBundle, apiBundle });
-    this.#told.print(smallFigures({ ...this.figures, cold: null }));
+    this.#told.print(smallFigures({ life: this.figures.life, cold: null, light: null }));
   }
 
   async #cold(): Promise<void> {
     this.#told.say('cold start');
     this.figures.cold = await measureColdStart(this.#built, this.#size.coldStartRuns);
-    this.#told.print(smallFigures({ ...this.figures, life: null }));
+    this.#told.print(smallFigures({ life: null, cold: this.figures.cold, light: null }));
   }
 
   async #growth(): Promise<void> {
     const built = { drain: this.#bundle('drain'), sweep: this.#bundle('sweep') };
     this.figures.growth = await measureGrowth(this.#stage, built, this.#size.growth, this.#told.say);
     this.#told.print(growthTable(this.figures.growth));
+  }
+
+  async #fanout(): Promise<void> {
+    const drainBundle = this.#bundle('drain').bundlePath;
+    this.figures.fanout = await measureFanout(this.#stage, drainBundle, this.#size.fanout, this.#told.say);
+    this.#told.print(fanoutTable(this.figures.fanout));
   }
 
   #bundle(name: string): BuiltFunction {

@@ -96,13 +96,21 @@ export function growthTable(growth: GrowthFigures): string {
   ].join('\n');
 }
 
-export function smallFigures({ life, cold }: BenchFigures): string {
+export function smallFigures({ light, life, cold }: Pick<BenchFigures, 'light' | 'life' | 'cold'>): string {
   const lines: string[] = [];
+  if (light !== null) {
+    lines.push(
+      `Light: a drain awake for one job, read every ${light.hintSeconds} s: ${show(light.redisCommandsPerSecond)} Redis commands, ` +
+        `${show(light.redisRoundTripsPerSecond)} round trips and ${show(light.cpuMsPerSecond)} ms of CPU a second ` +
+        `(${light.seconds} s, ${light.reads} reads, ${light.dynamoReads} DynamoDB reads).`,
+    );
+  }
   if (life !== null) {
-    const { jobs, ended, pollsPerJob, dynamoWritesPerJob, dynamoReadsPerJob } = life;
+    const { jobs, ended, pollsPerJob, dynamoWritesPerJob, dynamoReadsPerJob, redisCommandsPerSubmit } = life;
     lines.push(
       `Life of ${jobs} jobs from submit to end (${ended} ended, ${pollsPerJob} reads each): ` +
-        `${dynamoWritesPerJob} DynamoDB writes and ${dynamoReadsPerJob} reads per job.`,
+        `${dynamoWritesPerJob} DynamoDB writes and ${dynamoReadsPerJob} reads per job, ` +
+        `${redisCommandsPerSubmit} Redis commands per submit.`,
     );
   }
   if (cold !== null) {
@@ -135,7 +143,7 @@ export function show(value: number | null): string {
   return value.toFixed(places);
 }
 
-function align(rows: readonly string[][]): string[] {
+export function align(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
     row

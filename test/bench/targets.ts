@@ -1,5 +1,6 @@
 import type { ContenderName } from './contender-names.ts';
 import { peers } from './contender-names.ts';
+import type { FanoutFigures, FanoutRow } from './fanout.ts';
 import type { BenchFigures, RunFigures } from './figures.ts';
 import type { GrowthFigures } from './growth.ts';
 import type { ScenarioName } from './plan.ts';
@@ -38,7 +39,7 @@ export function evaluateTargets(figures: BenchFigures): Target[] {
   const saturated = (contender: ContenderName, concurrency: number) =>
     find('S2', contender, concurrency)?.readsPerSecond ?? null;
   const crash = find('S3', 'pollkeeper')?.recoveryMs.max ?? null;
-  const { life, cold, growth } = figures;
+  const { life, cold, growth, fanout } = figures;
   return [
     target('S1 p99 lateness / best peer', ratio(ours?.latenessMs.p99, best(figures, 'S1', 'p99')), 'at most', 1 / 3),
     target('S1 p50 lateness / best peer', ratio(ours?.latenessMs.p50, best(figures, 'S1', 'p50')), 'at most', 1),
@@ -75,7 +76,34 @@ export function evaluateTargets(figures: BenchFigures): Target[] {
     target('drain memory at 1 M / at 1 k', growth?.drainMemoryRatio, 'at most', 1.2),
     target('slowest sweep of all active jobs, s', worst(growth, 'seconds'), 'at most', sweepSecondsMax),
     target('largest memory of a sweep, MB', worst(growth, 'peakMegabytes'), 'at most', sweepMegabytesMax),
+    ...fanoutTargets(fanout),
   ];
+}
+
+/**
+ * Nearly linear: 2 drains read at least 1.8 times as much as one, 4 at least 3.2 times, as long as no more than 0.9 of the
+ * machine's cores are busy. With the cores spent, or with a run that was disturbed, the ratio is not judged.
+ */
+function fanoutTargets(fanout: FanoutFigures | null): Target[] {
+  const gain = (processes: number) => {
+    const row = fanout?.rows.find((one) => one.processes === processes);
+    return row === undefined || row.coresSpent || row.noisy ? null : row.ratioToOne;
+  };
+  const stayed = fanout?.late.helpers.filter(({ ended }) => ended !== 'calm').length;
+  return [
+    target('fan-out reads/s of 2 drains / of 1', gain(2), 'at least', 1.8),
+    target('fan-out reads/s of 4 drains / of 1', gain(4), 'at least', 3.2),
+    target('fan-out jobs lost, early or duplicate reads', wrongsIn(fanout), 'at most', 0),
+    target('fan-out helpers that a late drain asked for', fanout?.late.helpers.length, 'at least', 1),
+    target('fan-out helpers that did not leave when the lag was gone', stayed, 'at most', 0),
+  ];
+}
+
+function wrongsIn(fanout: FanoutFigures | null): number | null {
+  if (fanout === null) return null;
+  const wrong = ({ lost, early, duplicate }: Pick<FanoutRow, 'lost' | 'early' | 'duplicate'>) =>
+    lost + early + duplicate;
+  return [...fanout.rows, fanout.late.run].reduce((sum, run) => sum + wrong(run), 0);
 }
 
 function target(name: string, given: number | null | undefined, sense: Sense, bound: number): Target {

@@ -149,7 +149,8 @@ function met(runs: RunFigures[], name: string) {
 
 function figuresWith(runs: RunFigures[]): BenchFigures {
   const machine = { hz: 100, cores: 2, cpu: 'a & b', node: '20', redis: '7', bullmq: '5' };
-  return { quick: false, machine, seconds: 1, runs, idle: [], life: null, cold: null, growth: null };
+  const nothing = { idle: [], life: null, cold: null, growth: null, fanout: null, light: null };
+  return { quick: false, machine, seconds: 1, runs, ...nothing };
 }
 
 function spread(p50: number, p99: number) {

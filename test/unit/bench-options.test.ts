@@ -8,8 +8,8 @@ import { readOptions, UsageError } from '../bench/options.ts';
 describe('the benchmark’s options', () => {
   it('without any are the whole, and in small without the ten kills', () => {
     expect(readOptions([])).toMatchObject({ json: false, quick: false, port: 0, svg: '.build/bench.svg' });
-    expect(readOptions([]).scenarios).toEqual(['S1', 'S2', 'S3', 'K1', 'S4', 'life', 'cold']);
-    expect(readOptions(['--quick']).scenarios).toEqual(['S1', 'S2', 'S3', 'S4', 'life', 'cold']);
+    expect(readOptions([]).scenarios).toEqual(['S1', 'S2', 'S3', 'K1', 'S4', 'light', 'life', 'cold']);
+    expect(readOptions(['--quick']).scenarios).toEqual(['S1', 'S2', 'S3', 'S4', 'light', 'life', 'cold']);
   });
 
   it('name scenarios in the wished order, each once', () => {
@@ -36,8 +36,10 @@ describe('the benchmark’s options', () => {
 });
 
 describe('the benchmark’s command', () => {
+  // One that does not refuse would go on for minutes, and block everything here.
+  const limits = { encoding: 'utf8', timeout: 50_000, killSignal: 'SIGKILL' } as const;
   const bench = (...args: string[]) =>
-    spawnSync(process.execPath, ['--import', 'tsx', 'test/bench/run.ts', ...args], { encoding: 'utf8' });
+    spawnSync(process.execPath, ['--import', 'tsx', 'test/bench/run.ts', ...args], limits);
 
   it('ends with code 2 and one line on bad input', () => {
     const { status, stderr, stdout } = bench('S9');
@@ -54,6 +56,29 @@ describe('the benchmark’s command', () => {
     server.close();
     expect(stderr.trim()).toBe(`Port ${port} is in use; choose another with --port.`);
     expect(status).toBe(2);
+  });
+
+  it('ends with code 2 when the drawing can’t be written, before it starts anything', () => {
+    const { status, stderr } = bench('S1', '--svg', 'docs');
+    expect(stderr.trim()).toBe('--svg is "docs", which can\'t be written (EISDIR).');
+    expect(status).toBe(2);
+  });
+
+  it('ends with code 2 and says what to install when there is no Redis', () => {
+    // Redis may stand in folders that are searched whatever the PATH: on this machine no file of that name can be run.
+    const hideRedis = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const real = fs.accessSync;
+      fs.accessSync = (path, mode) => { if (/(redis|valkey)-server$/.test(path)) throw new Error('hidden'); real(path, mode); };
+      syncBuiltinESMExports();`;
+    const hidden = ['--import', `data:text/javascript,${encodeURIComponent(hideRedis)}`];
+    const { status, stderr, stdout } = spawnSync(
+      process.execPath,
+      [...hidden, '--import', 'tsx', 'test/bench/run.ts', 'S1'],
+      { ...limits, env: { ...process.env, PATH: '/nonexistent' } },
+    );
+    expect(stderr.trim()).toBe('There is no redis-server or valkey-server on this machine; install one of them.');
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
   });
 
   it('in small measures a life and a load, and says so in one line of JSON', () => {

@@ -6,7 +6,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Item, shardOf, toItem } from '../../../lib/job-store/job-item.ts';
-import type { Ready } from '../messages.ts';
+import type { Ready } from '../../support/node-process.ts';
 import { runningJob } from '../running-job.ts';
 
 interface Call {

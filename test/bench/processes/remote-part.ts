@@ -1,7 +1,7 @@
 /** A stand-in for a remote service, in a process of its own: `bridge` (Upstash over REST) or `dynamo` (dynalite, in memory). */
 import { startDynamo } from '../../../infra/local/dynamo/dynamo.ts';
 import { startUpstashRest } from '../../../infra/local/upstash-rest/upstash-rest.ts';
-import type { Ready } from '../messages.ts';
+import type { Ready } from '../../support/node-process.ts';
 
 const { PART, REDIS_PORT, PART_KEY } = process.env;
 const part =

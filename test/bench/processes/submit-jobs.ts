@@ -1,6 +1,6 @@
 /** Submits jobs through the packaged API function, called as API Gateway would; says `ready` when all are accepted. */
 import { createHash } from 'node:crypto';
-import type { Ready } from '../messages.ts';
+import type { Ready } from '../../support/node-process.ts';
 
 type Handler = (event: object, context: object) => Promise<{ statusCode: number; body?: string }>;
 
