@@ -1,23 +1,33 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
+import { MemoryDueSet } from '../sim/memory-due-set.ts';
 import { startTestUpstash, type TestUpstash } from './upstash.ts';
 
 export const start = 1_800_000_000_000;
 const lease = { leaseMs: 10_000, aheadMs: 1_100 };
 
-/** A due set on a real Redis, through the bridge and the real client, emptied before each test. */
+/** A due set under its contract, emptied before each test. */
 export interface TestDueSet {
-  readonly upstash: TestUpstash;
   /** The set's clock, ms; the test moves it. */
   nowMs: number;
   /** The adapter under test; `connect` makes another one on the same set. */
   set: DueSet;
-  connect(timeoutMs?: number, token?: string): DueSet;
+  connect(): DueSet;
   /** An exchange of a drain with a minute left and nothing in hand, unless told otherwise. */
   exchange(given?: Partial<ExchangeRequest>): Promise<ExchangeReply>;
   claimOne(id?: string): Promise<Claim>;
   score(id: string): Promise<string>;
+  /** Puts an id in past the adapter, with whatever score. */
+  put(score: string, id: string): Promise<void>;
+  /** Loses everything. */
+  wipe(): Promise<void>;
+}
+
+/** On a real Redis, through the bridge and the real client. */
+export interface RedisTestDueSet extends TestDueSet {
+  readonly upstash: TestUpstash;
+  connect(timeoutMs?: number, token?: string): DueSet;
   /** Commands since CONFIG RESETSTAT as Upstash bills them: the script call and each command inside it. */
   commandCalls(): Promise<number>;
 }
@@ -25,8 +35,14 @@ export interface TestDueSet {
 export const due = (id: string, token: string, atMs: number): Settlement => ({ id, token, to: { kind: 'due', atMs } });
 export const remove = (id: string, token: string): Settlement => ({ id, token, to: { kind: 'remove' } });
 
-export function useDueSet(): TestDueSet {
-  const test = new DueSetOnTest();
+/** Every adapter there is: the contract is run on each. */
+export const dueSets: readonly { name: string; use: () => TestDueSet }[] = [
+  { name: 'in Redis', use: useRedisDueSet },
+  { name: 'in memory', use: useMemoryDueSet },
+];
+
+export function useRedisDueSet(): RedisTestDueSet {
+  const test = new InRedis();
   beforeAll(async () => {
     test.upstash = await startTestUpstash();
   });
@@ -39,16 +55,23 @@ export function useDueSet(): TestDueSet {
   return test;
 }
 
-class DueSetOnTest implements TestDueSet {
-  declare upstash: TestUpstash;
+function useMemoryDueSet(): TestDueSet {
+  const test = new InMemory();
+  beforeEach(() => {
+    test.nowMs = start;
+    test.set = new MemoryDueSet(() => test.nowMs, lease);
+  });
+  return test;
+}
+
+abstract class OnTest implements TestDueSet {
   declare set: DueSet;
   nowMs = start;
 
-  connect(timeoutMs = 2_000, token = this.upstash.token): DueSet {
-    const { url } = this.upstash;
-    const redis = connectUpstash({ url, token, timeoutMs });
-    return new UpstashDueSet(redis, { stage: 'test', account: 'sume', url, token, lease, nowMs: () => this.nowMs });
-  }
+  abstract connect(): DueSet;
+  abstract score(id: string): Promise<string>;
+  abstract put(score: string, id: string): Promise<void>;
+  abstract wipe(): Promise<void>;
 
   exchange(given: Partial<ExchangeRequest> = {}): Promise<ExchangeReply> {
     return this.set.exchange({
@@ -63,9 +86,29 @@ class DueSetOnTest implements TestDueSet {
     expect(claimed.map((claim) => claim.id)).toEqual([id]);
     return claimed[0] as Claim;
   }
+}
+
+const dueKey = 'pk:{test}:due:sume';
+
+class InRedis extends OnTest implements RedisTestDueSet {
+  declare upstash: TestUpstash;
+
+  connect(timeoutMs = 2_000, token = this.upstash.token): DueSet {
+    const { url } = this.upstash;
+    const redis = connectUpstash({ url, token, timeoutMs });
+    return new UpstashDueSet(redis, { stage: 'test', account: 'sume', url, token, lease, nowMs: () => this.nowMs });
+  }
 
   async score(id: string): Promise<string> {
-    return String(await this.upstash.direct('ZSCORE', 'pk:{test}:due:sume', id));
+    return String(await this.upstash.direct('ZSCORE', dueKey, id));
+  }
+
+  async put(score: string, id: string): Promise<void> {
+    await this.upstash.direct('ZADD', dueKey, score, id);
+  }
+
+  async wipe(): Promise<void> {
+    await this.upstash.direct('FLUSHALL');
   }
 
   async commandCalls(): Promise<number> {
@@ -73,5 +116,26 @@ class DueSetOnTest implements TestDueSet {
     const lines = [...stats.matchAll(/cmdstat_(\w+)(?:\|\w+)?:calls=(\d+)/g)];
     const counted = lines.filter(([, name]) => name !== 'config' && name !== 'info');
     return counted.reduce((sum, [, , calls]) => sum + Number(calls), 0);
+  }
+}
+
+class InMemory extends OnTest {
+  declare set: MemoryDueSet;
+
+  connect(): DueSet {
+    return this.set;
+  }
+
+  async score(id: string): Promise<string> {
+    return String(this.set.state.scores.get(id));
+  }
+
+  async put(score: string, id: string): Promise<void> {
+    const scores = new Map(this.set.state.scores).set(id, Number(score.replace('inf', 'Infinity')));
+    this.set.load({ ...this.set.state, scores });
+  }
+
+  async wipe(): Promise<void> {
+    this.set.load({ scores: new Map(), awakeUntilMs: 0 });
   }
 }

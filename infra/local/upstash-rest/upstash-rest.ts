@@ -6,8 +6,8 @@ import { type AskedRequest, commandNames, parseRequest, readTarget, type Target 
 import { readBody } from './read-body.ts';
 import { readAccess, readFormat } from './read-head.ts';
 import { RedisGoneError } from './redis-link.ts';
-import { ErrorReply } from './resp.ts';
-import { type Access, CommandRunner } from './run-commands.ts';
+import { ErrorReply, type Reply } from './resp.ts';
+import { type Access, type AskedCommand, CommandRunner } from './run-commands.ts';
 import { type Answer, failure, jsonAnswer, refuseBrokenHttp, sendAnswer } from './send-answer.ts';
 import { contentTypes, type ReplyFormat, writeReplies, writeReply } from './write-reply.ts';
 
@@ -25,7 +25,12 @@ export type UpstashRestOptions = {
   replyTimeoutMs?: number;
   /** Source of chance for `dropReplies` below 1. Default `Math.random`. */
   random?: () => number;
+  /** Told of each command outside of transactions that was run: a test's own books. */
+  onRun?: (run: CommandRun) => void;
 };
+
+/** `answered`: false when the reply is dropped on its way back. */
+export type CommandRun = { asked: AskedCommand; reply: Reply; answered: boolean };
 
 /** `httpRequests`: all but those to the control paths. `commands`: those sent to Redis (not the ones inside scripts). */
 type UpstashRestCounts = { httpRequests: number; commands: number };
@@ -145,18 +150,19 @@ async function runAsked(bridge: Bridge, asked: AskedRequest, access: Access, for
     case 'fail':
       return jsonAnswer(fault.act.status, fault.act.body);
     case 'drop':
-      await execute(bridge.runner, asked, access, format);
+      await execute(bridge, asked, access, format, false);
       return 'drop';
     case 'none':
-      return execute(bridge.runner, asked, access, format);
+      return execute(bridge, asked, access, format, true);
   }
 }
 
 async function execute(
-  runner: CommandRunner,
+  { runner, options }: Bridge,
   asked: AskedRequest,
   access: Access,
   format: ReplyFormat,
+  answered: boolean,
 ): Promise<Answer> {
   const type = contentTypes[format];
   if (asked.kind === 'transaction') {
@@ -165,6 +171,9 @@ async function execute(
     return { status: 200, type, body: writeReplies(replies, format) };
   }
   const replies = await runner.pipeline(asked.commands, access);
+  asked.commands.forEach((one, index) => {
+    options.onRun?.({ asked: one, reply: replies[index] ?? null, answered });
+  });
   if (asked.kind === 'pipeline') return { status: 200, type, body: writeReplies(replies, format) };
   const reply = replies[0] ?? null;
   return { status: reply instanceof ErrorReply ? 400 : 200, type, body: writeReply(reply, format) };

@@ -45,6 +45,8 @@ export function deliver(exchange: Exchange, answer: Answer, rule?: FaultRule): v
       sendAnswer(exchange, answer);
       end();
     } else {
+      // A reset ends the read here and now: its reader may be back before the closed socket is heard of.
+      if (fault.kind === 'reset-before-effect' || fault.kind === 'reset-after-effect') end();
       sendStruck(exchange, answer, fault);
     }
   };
