@@ -22,7 +22,7 @@ export interface SweepSettings {
   shardCount: number;
   /** The sweep stops before a page when less time than this is left. */
   pageMs: number;
-  /** Each run starts with another shard, so that runs which are cut short reach all of them in turn. */
+  /** Of the runs. Each starts with another shard, so that runs which are cut short reach all of them in turn. */
   periodMs: number;
 }
 
@@ -46,10 +46,12 @@ export async function sweep(
   remainingMs: () => number,
 ): Promise<SweepReport> {
   const report: SweepReport = { complete: false, shards: 0, active: 0, restored: 0, broken: 0 };
-  const first = Math.floor(ports.clock.nowMs() / settings.periodMs) % settings.shardCount;
+  const run = Math.floor(ports.clock.nowMs() / settings.periodMs);
+  const start = startId(Math.floor(run / settings.shardCount));
   try {
     for (let i = 0; i < settings.shardCount; i++) {
-      if (!(await sweepShard(ports, settings, (first + i) % settings.shardCount, remainingMs, report))) return report;
+      const shard = (run + i) % settings.shardCount;
+      if (!(await sweepShard(ports, { ...settings, shard, start }, remainingMs, report))) return report;
       report.shards++;
     }
     report.complete = true;
@@ -63,21 +65,37 @@ export async function sweep(
 /** False when time ran out before the shard's last page. An empty page is not the last one: only an absent key is. */
 async function sweepShard(
   ports: SweepPorts,
-  settings: SweepSettings,
-  shard: number,
+  { pageMs, shard, start }: SweepSettings & { shard: number; start: string },
   remainingMs: () => number,
   report: SweepReport,
 ): Promise<boolean> {
-  let after: string | undefined;
-  do {
-    if (remainingMs() < settings.pageMs) return false;
-    const { ids, next } = await ports.store.activeIds(shard, after);
+  let after: string | undefined = start;
+  for (let wrapped = false; ; ) {
+    if (remainingMs() < pageMs) return false;
+    const { ids: page, next } = await ports.store.activeIds(shard, after);
+    const ids = wrapped ? page.filter((id) => id <= start) : page;
     report.active += ids.length;
     await restore(ports, ids, report);
+    if (wrapped && (next === null || next >= start)) return true;
+    wrapped ||= next === null;
     after = next ?? undefined;
-  } while (after !== undefined);
-  return true;
+  }
 }
+
+/**
+ * Where in each shard the nth round of runs begins, so that runs which all end at the same page reach the rest in turn.
+ * Steps of the golden section spread over the ids, which are spread evenly themselves: when every run gets through a
+ * share f of its first shard, the whole shard has been read after 1.7 / f rounds (a round: as many runs as shards).
+ */
+function startId(round: number): string {
+  const place = (round * goldenSection) % 1;
+  const digits = sortedBase32[Math.floor(place * 32)] + sortedBase32[Math.floor(place * 1024) % 32];
+  return `job_${digits}`;
+}
+
+const goldenSection = (Math.sqrt(5) - 1) / 2;
+/** In the order in which DynamoDB sorts. */
+const sortedBase32 = '234567abcdefghijklmnopqrstuvwxyz';
 
 async function restore(ports: SweepPorts, ids: readonly string[], report: SweepReport): Promise<void> {
   const absent = await ports.dueSet.absent(ids);
