@@ -91,12 +91,16 @@ async function bundle(entryPath: string, dir: string): Promise<Map<string, Uint8
   });
   await mkdir(dir, { recursive: true });
   // The entry last: it never names a chunk that is not there yet.
-  const files = result.outputFiles.sort((a, b) => Number(a.path.includes('index')) - Number(b.path.includes('index')));
+  const files = result.outputFiles.sort((a, b) => Number(isEntry(a.path)) - Number(isEntry(b.path)));
   for (const file of files) await replace(file.path, file.contents);
   const code = files
     .filter(({ path }) => path.endsWith('.mjs'))
     .map((file) => [basename(file.path), file.contents] as const);
   return new Map(code.sort());
+}
+
+function isEntry(path: string): boolean {
+  return basename(path).startsWith('index.');
 }
 
 /** A running gateway or another build never sees half a file. */

@@ -94,7 +94,7 @@ class Drain {
     this.#pace = new Pace(settings);
     // One hop only: a helper that is pressed leaves asking to the drain that asked for it.
     this.#fanOut = new FanOut(isHelper ? { ...settings, helpersMax: 0 } : settings, nowMs);
-    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, (laneMs) => this.#stepDone(laneMs));
+    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, (readMs) => this.#stepDone(readMs));
     this.#report = { ended: 'window', ticks: 0, claims: 0, dueLagMs: 0, givenBack: 0, failedExchanges: 0, helpers: 0 };
   }
 
@@ -182,6 +182,8 @@ class Drain {
       this.#clock.observe(sentAtMs, clock.monotonicMs(), reply.nowMs);
       this.#report.ticks++;
       this.#workbench.counts.lostLeases += this.#hand.confirm(settlements, new Set(reply.stale)).length;
+      // There is more to settle or to renew than one exchange takes: that must not wait for a tick.
+      if (settlements.length === this.#settings.exchangeMax) this.#bell.abort();
       if (open) this.#claimed(reply, claimMax);
       return reply;
     } catch (error) {
@@ -218,14 +220,19 @@ class Drain {
     const { exchangeMax } = this.#settings;
     // Twice that may be in hand: what only waits for its write or its settlement must not keep the lanes empty.
     const room = Math.min(exchangeMax, 2 * exchangeMax - this.#hand.size);
-    return Math.max(0, Math.min(this.#pace.wanted - this.#hand.unstarted, room));
+    return Math.max(0, Math.min(this.#pace.wanted - this.#unstarted, room));
+  }
+
+  /** Not counting creates: those that wait for their few lanes must not keep reads from being claimed. */
+  get #unstarted(): number {
+    return this.#hand.unstarted - this.#workbench.waitingCreates;
   }
 
   /** Rings for the next tick ahead of its time: lanes run dry while more is due, or the last call before the end is done. */
-  #stepDone(laneMs: number): void {
-    this.#pace.finish(laneMs);
-    const hungry = !this.#claimedAll && this.#pace.isLow(this.#hand.unstarted);
+  #stepDone(readMs: number | undefined): void {
+    if (readMs !== undefined) this.#pace.finish(readMs);
     const closing = this.#ports.clock.monotonicMs() >= this.#windowEndsAtMs;
+    const hungry = !closing && !this.#claimedAll && this.#pace.isLow(this.#unstarted) && this.#claimMax() > 0;
     if (hungry || (closing && this.#workbench.running === 1)) this.#bell.abort();
   }
 }

@@ -18,6 +18,8 @@ export interface StepPorts {
   hold: AdmissionHold;
   random: Random;
   log: Log;
+  /** Runs the write when its turn comes; null when the run ended before. */
+  inTurn: <T>(write: () => Promise<T>) => Promise<T | null>;
   /** Redis' time at most, ms: due times are made from it. */
   nowMs: () => number;
 }
@@ -113,7 +115,9 @@ async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outc
   let current = job;
   for (let tries = 1; ; tries++) {
     if (decision.kind === 'keep') return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: current };
-    const written = await ports.store.update(decision.job);
+    const { job: next } = decision;
+    const written = await ports.inTurn(() => ports.store.update(next));
+    if (written === null) return retryLater(ports);
     if (written.kind === 'updated') {
       report(ports.log, current, written.job);
       if (decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };

@@ -89,8 +89,7 @@ async function sweepShard(
  */
 function startId(round: number): string {
   const place = (round * goldenSection) % 1;
-  const digits = sortedBase32[Math.floor(place * 32)] + sortedBase32[Math.floor(place * 1024) % 32];
-  return `job_${digits}`;
+  return `job_${sortedBase32.charAt(place * 32)}${sortedBase32.charAt((place * 1024) % 32)}`;
 }
 
 const goldenSection = (Math.sqrt(5) - 1) / 2;

@@ -46,6 +46,11 @@ export interface WorkCounts {
 const knownJobsMax = 20_000;
 const brokenDelayMs = 3_600_000;
 const storeRetryMs = 5_000;
+/**
+ * Of the record, after a provider's answer. At DynamoDB's few ms each that is about a thousand a second; what more there is
+ * waits in hand, its lease renewed, and leaves the processor to the reads.
+ */
+const writesAtATime = 6;
 /** Below this a step is not started on what is left of the lease. */
 const leaseMarginMs = 500;
 
@@ -54,10 +59,11 @@ export class Workbench {
   readonly #ports: WorkbenchPorts;
   readonly #hand: Hand;
   readonly #setClock: SetClock;
-  readonly #onStep: (laneMs: number) => void;
+  readonly #onStep: (readMs?: number) => void;
   readonly #reads: Lanes<Held>;
   readonly #creates: Lanes<Held>;
   readonly #suspects: Lanes<Held>;
+  readonly #writes = new Lanes<() => Promise<void>>(writesAtATime, (write) => write());
   readonly #stepPorts: StepPorts;
   readonly #known = new KnownJobs(knownJobsMax);
   /** Due times that this run made, by job id: on Redis' clock, and on our monotonic one. */
@@ -69,13 +75,13 @@ export class Workbench {
    */
   #stepOffsetMs = Number.NaN;
 
-  /** `onStep` is called after each step, while it still counts as running, with the time that it held its lane. */
+  /** `onStep` is called after each step, while it still counts as running; with the time that a read held its lane. */
   constructor(
     ports: WorkbenchPorts,
     settings: WorkbenchSettings,
     hand: Hand,
     setClock: SetClock,
-    onStep: (laneMs: number) => void,
+    onStep: (readMs?: number) => void,
   ) {
     this.#ports = ports;
     this.#hand = hand;
@@ -86,7 +92,8 @@ export class Workbench {
     this.#suspects = new Lanes(1, (held, free) => this.#work(held, free));
     const { store, provider, random, log } = ports;
     const nowMs = () => Math.ceil(ports.clock.monotonicMs() + this.#stepOffsetMs);
-    this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), nowMs };
+    const inTurn = <T>(write: () => Promise<T>) => this.#inTurn(write);
+    this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), inTurn, nowMs };
     // Every job that waits for its time listens to the end: hundreds are no leak.
     setMaxListeners(0, this.#end.signal);
   }
@@ -94,6 +101,11 @@ export class Workbench {
   /** Steps under way. */
   get running(): number {
     return this.#reads.running + this.#creates.running + this.#suspects.running;
+  }
+
+  /** Jobs in hand that wait for one of the few create lanes. */
+  get waitingCreates(): number {
+    return this.#creates.waiting;
   }
 
   take(claims: readonly Claim[]): void {
@@ -184,9 +196,10 @@ export class Workbench {
     this.#hand.start(held);
     const { monotonicMs } = this.#ports.clock;
     const startedAtMs = monotonicMs();
-    let freedAtMs: number | undefined;
+    const isRead = this.#lanesFor(held, held.job) === this.#reads;
+    let readMs: number | undefined;
     const answered = () => {
-      freedAtMs = monotonicMs();
+      if (isRead) readMs = monotonicMs() - startedAtMs;
       free();
     };
     const work = held.claims >= suspectClaims ? stepSuspect : step;
@@ -195,7 +208,17 @@ export class Workbench {
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
     this.#finish(held, settle);
-    this.#onStep((freedAtMs ?? monotonicMs()) - startedAtMs);
+    this.#onStep(readMs);
+  }
+
+  /** Null when the run has ended meanwhile: nothing of it goes on in the next one. */
+  #inTurn<T>(write: () => Promise<T>): Promise<T | null> {
+    return new Promise((resolve, reject) => {
+      this.#writes.push(async () => {
+        if (this.#end.signal.aborted) return resolve(null);
+        await write().then(resolve, reject);
+      });
+    });
   }
 
   #finish(held: Held | undefined, settle: NonNullable<Held['settle']>): void {

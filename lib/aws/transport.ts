@@ -7,6 +7,7 @@ import { UndiciHttpHandler } from '@smithy/undici-http-handler';
 export function awsTransport(connections: number, timeoutMs: number) {
   const dispatcher = {
     connections,
+    allowH2: false,
     connect: { timeout: 1_000 },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,

@@ -10,19 +10,12 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { JobStoreError, messageOf } from '../errors.ts';
 import type { Job } from '../job.ts';
-import { Lanes } from '../lanes.ts';
 import type { BrokenJob, Clock, CreateResult, JobPage, JobStore, ListPosition, UpdateResult } from '../ports.ts';
+import { inTime } from './in-time.ts';
 import { fromItem, type Item, isExpired, movingAttributes, toItem } from './job-item.ts';
 
 const batchMax = 100;
 const unprocessedTriesMax = 8;
-/** One call in all, its repeats included: the SDK's own limits end with the headers, a body may stall for ever. */
-const callMaxMs = 9_000;
-/**
- * Updates at a time. At DynamoDB's few ms each that is thousands a second; what more there is waits here, as cheap
- * closures, and leaves the processor to the reads.
- */
-const updatesAtATime = 6;
 /** A filtered list reads at most this many index entries before it hands back a short page. */
 const listScanMax = 1_000;
 
@@ -32,7 +25,6 @@ export class DynamoJobStore implements JobStore {
   readonly #client: DynamoDBClient;
   readonly #table: string;
   readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
-  readonly #updates = new Lanes<() => Promise<void>>(updatesAtATime, (update) => update());
 
   constructor(client: DynamoDBClient, table: string, clock: Pick<Clock, 'nowMs' | 'sleep'>) {
     this.#client = client;
@@ -81,15 +73,9 @@ export class DynamoJobStore implements JobStore {
     return { jobs, broken, absent: unique.filter((id) => !found.has(id)) };
   }
 
-  update(job: Job): Promise<UpdateResult> {
-    return new Promise((resolve, reject) => {
-      // In a turn of its own: what several updates do at once is a stretch in which no read begins on time.
-      const update = () => setImmediate().then(() => this.#update(job));
-      this.#updates.push(() => update().then(resolve, reject));
-    });
-  }
-
-  async #update(job: Job): Promise<UpdateResult> {
+  async update(job: Job): Promise<UpdateResult> {
+    // In a turn of its own: what several updates do at once is a stretch in which no read begins on time.
+    await setImmediate();
     const next: Job = { ...job, revision: job.revision + 1 };
     const { set, remove } = movingAttributes(next);
     const attributes = [...Object.keys(set), ...remove];
@@ -191,7 +177,7 @@ export class DynamoJobStore implements JobStore {
   /** Null when the write went through; the stored item when its condition failed. */
   async #unlessConditionFails(id: string, write: () => Promise<unknown>): Promise<Item | null> {
     try {
-      await this.#inTime(write);
+      await inTime(write);
       return null;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw new JobStoreError(messageOf(error));
@@ -202,28 +188,9 @@ export class DynamoJobStore implements JobStore {
 
   async #attempt<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await this.#inTime(call);
+      return await inTime(call);
     } catch (error) {
       throw new JobStoreError(messageOf(error));
-    }
-  }
-
-  /**
-   * A call that stalls takes the client's connections down with it; the next call opens new ones. An abort signal for each
-   * call would do the same, but options on a call make the SDK build its middleware anew.
-   */
-  async #inTime<T>(call: () => Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.#client.config.requestHandler.destroy?.();
-        reject(new Error(`DynamoDB gave no whole answer within ${callMaxMs} ms.`));
-      }, callMaxMs);
-    });
-    try {
-      return await Promise.race([call(), late]);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

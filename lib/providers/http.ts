@@ -60,6 +60,7 @@ export class HttpClient {
     this.#monotonicMs = monotonicMs;
     this.#pool = new Pool(origin, {
       connections,
+      allowH2: false,
       connect: { timeout: limits.connectMs },
       headersTimeout: limits.totalMs,
       bodyTimeout: Math.min(5_000, limits.totalMs),

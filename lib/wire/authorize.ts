@@ -1,6 +1,6 @@
 import { type Environment, readTokens, type TokenEntry } from '../config.ts';
-import { fill } from './secrets.ts';
+import { fillSecrets } from './fill-secrets.ts';
 
 export async function wireAuthorize(given: Environment): Promise<TokenEntry[]> {
-  return readTokens(await fill(given, ['API_TOKENS']));
+  return readTokens(await fillSecrets(given, ['API_TOKENS']));
 }

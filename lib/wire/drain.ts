@@ -3,9 +3,9 @@ import type { DrainPorts, DrainSettings } from '../drain.ts';
 import { exchangeMax } from '../due-set/upstash-due-set.ts';
 import { HttpClient } from '../providers/http.ts';
 import { Sume } from '../providers/sume.ts';
-import { dueSet, store, waker } from './ports.ts';
+import { connectDueSet, connectStore, makeWaker } from './adapters.ts';
+import { fillSecrets } from './fill-secrets.ts';
 import { clock, log, random } from './process.ts';
-import { fill } from './secrets.ts';
 
 const providerBodyMax = 1_000_000;
 const providerConnectMs = 5_000;
@@ -15,7 +15,7 @@ const settleMarginMs = 3_000;
 export async function wireDrain(
   given: Environment,
 ): Promise<{ ports: DrainPorts; settings: DrainSettings; stage: string }> {
-  const environment = await fill(given, ['UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN', 'SUME_API_KEY']);
+  const environment = await fillSecrets(given, ['UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN', 'SUME_API_KEY']);
   const record = readRecordConfig(environment);
   const config = readDrainConfig(environment);
   const { origin, basePath, apiKey, timeoutMs } = readSumeConfig(environment);
@@ -24,10 +24,10 @@ export async function wireDrain(
   const http = new HttpClient(origin, config.concurrency + createConcurrency, limits, clock.monotonicMs);
   const provider = new Sume(http, { basePath, apiKey, keyPrefix: `pollkeeper-${record.stage}-` });
   const ports = {
-    dueSet: dueSet(environment, record.stage),
-    store: store(record, 4, config.concurrency + createConcurrency),
+    dueSet: connectDueSet(environment, record.stage),
+    store: connectStore(record, 4),
     provider,
-    waker: waker(environment, record),
+    waker: makeWaker(environment, record),
     clock,
     random,
     log,

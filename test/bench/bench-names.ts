@@ -3,5 +3,5 @@
 export const benchStage = 'bench';
 export const benchTable = 'pollkeeper-bench';
 export const benchRegion = 'us-east-1';
-/** The drain's one account, as lib/wire/ports.ts names it. */
+/** The drain's one account, as lib/wire/adapters.ts names it. */
 export const benchAccount = 'sume';

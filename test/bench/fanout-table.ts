@@ -38,7 +38,7 @@ function titleOf(processes: number): string {
   return processes === 1 ? '1 process' : `${processes} processes`;
 }
 
-function lateDrainLines({ late: { run, helpers, lastsSeconds } }: FanoutFigures): string[] {
+function lateDrainLines({ late: { run, helpers } }: FanoutFigures): string[] {
   const helped = helpers.reduce((sum, { steps }) => sum + steps, 0);
   const each = helpers.map(
     ({ askedAtSeconds, leftAtSeconds, ended, steps }) =>
@@ -46,7 +46,7 @@ function lateDrainLines({ late: { run, helpers, lastsSeconds } }: FanoutFigures)
       (leftAtSeconds === null ? 'did not leave' : `left after ${show(leftAtSeconds)} s (${ended})`),
   );
   return [
-    `A late drain: ${helpers.length} helpers asked for, ${helped} of ${run.reads} reads by them, all done after ${show(lastsSeconds)} s; ` +
+    `A late drain: helpers asked for: ${helpers.length}, ${helped} of ${run.reads} reads by them, the last one ${show(run.lastsSeconds)} s after the first was due; ` +
       `late at first p50 ${show(run.firstReadLatenessMs.p50)} ms, ${run.duplicate} duplicate, ${run.early} early, ${run.lost} lost`,
     ...each,
   ];

@@ -69,7 +69,7 @@ describe('the fan-out’s table', () => {
     const table = fanoutTable(fanoutOf([row(1, 1), { ...row(4, 2), coresSpent: true }], {}));
     expect(table).toMatch(/^1 process +125 +1 /m);
     expect(table).toContain('4 processes: the cores are spent; its ratio says nothing.');
-    expect(table).toContain('A late drain: 1 helpers asked for, 500 of 2000 reads by them');
+    expect(table).toContain('A late drain: helpers asked for: 1, 500 of 2000 reads by them');
     expect(table).toContain('asked for after 3.12 s, 500 reads, left after 14.1 s (calm)');
     expect(table).not.toMatch(/NaN|undefined/);
   });
@@ -115,7 +115,7 @@ function missed(rows: FanoutRow[], late: Partial<FanoutFigures['late']> = {}): s
 }
 
 function fanoutOf(rows: FanoutRow[], late: Partial<FanoutFigures['late']>): FanoutFigures {
-  return { answerMs: 800, rows, late: { run: run({}), helpers: [helper], lastsSeconds: 30, ...late } };
+  return { answerMs: 800, rows, late: { run: run({}), helpers: [helper], ...late } };
 }
 
 function figuresWith(fanout: FanoutFigures | null): BenchFigures {

@@ -37,13 +37,15 @@ describe('a drain that falls behind', () => {
 });
 
 describe('what a drain claims', () => {
-  it('is two per lane at least, and a tick and a half at what a step takes', () => {
-    const pace = new Pace({ concurrency: 10, tickMs: 1_000 });
+  it('is two per lane at least, and a tick and a half at what a read takes', () => {
+    const pace = new Pace({ concurrency: 10, tickMs: 1_000, exchangeMax: 3_900 });
     expect(pace.wanted).toBe(60);
     expect([pace.isLow(20), pace.isLow(19)]).toEqual([false, true]);
     for (let step = 0; step < 500; step++) pace.finish(10);
     expect(pace.wanted).toBeGreaterThan(1_450);
     expect(pace.wanted).toBeLessThanOrEqual(1_500);
+    for (let step = 0; step < 500; step++) pace.finish(0);
+    expect(pace.wanted).toBe(3_900);
     for (let step = 0; step < 500; step++) pace.finish(30_000);
     expect(pace.wanted).toBe(20);
   });

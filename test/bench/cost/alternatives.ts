@@ -62,26 +62,12 @@ export const alternatives: readonly Alternative[] = [
   {
     name: 'QStash + Lambda',
     note: 'Nothing to run; a retry is one more message by its documentation, though its price page calls retries free.',
-    parts: (rendersPerDay) => {
-      const month = monthOf(rendersPerDay);
-      const how = `${say(month.renders)} × (${say(month.pollsPerRender)} + 1 for the create)`;
-      return [
-        { what: 'messages', price: 'qstashMessage', quantity: month.polls + month.renders, how },
-        ...pollFunction(month),
-      ];
-    },
+    parts: perPoll('messages', 'qstashMessage'),
   },
   {
     name: 'EventBridge Scheduler + Lambda',
     note: 'Keeps to the minute, not to the second: a hint of 15 s is read up to a minute late. One schedule has to be made for each poll.',
-    parts: (rendersPerDay) => {
-      const month = monthOf(rendersPerDay);
-      const how = `${say(month.renders)} × (${say(month.pollsPerRender)} + 1 for the create)`;
-      return [
-        { what: 'invocations', price: 'scheduled', quantity: month.polls + month.renders, how },
-        ...pollFunction(month),
-      ];
-    },
+    parts: perPoll('invocations', 'scheduled'),
   },
   {
     name: 'SQS + Lambda',
@@ -102,6 +88,15 @@ export const alternatives: readonly Alternative[] = [
     parts: workerParts,
   },
 ];
+
+/** One of these for each poll and for the create, and the function that it runs. */
+function perPoll(what: string, price: Part['price']): (rendersPerDay: number) => Part[] {
+  return (rendersPerDay) => {
+    const month = monthOf(rendersPerDay);
+    const how = `${say(month.renders)} × (${say(month.pollsPerRender)} + 1 for the create)`;
+    return [{ what, price, quantity: month.polls + month.renders, how }, ...pollFunction(month)];
+  };
+}
 
 /** The function that reads a status once, for each poll and for the create. */
 function pollFunction({ renders, polls, pollsPerRender }: Month): Part[] {

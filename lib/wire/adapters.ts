@@ -9,12 +9,13 @@ import {
   type WakeConfig,
 } from '../config.ts';
 import { connectUpstash, UpstashDueSet } from '../due-set/upstash-due-set.ts';
+import { messageOf } from '../errors.ts';
 import { DynamoJobStore } from '../job-store/dynamo-job-store.ts';
 import { oncePerProcess } from '../once.ts';
 import type { Waker } from '../ports.ts';
 import { clock, log } from './process.ts';
 
-/* The only place that knows which adapter stands behind which port. */
+/* This folder is the only place that knows which adapter stands behind which port. */
 
 /** The one account there is, until accounts are configured. */
 export const defaultAccount = 'sume';
@@ -22,7 +23,7 @@ export const defaultAccount = 'sume';
 /** Of one request; a lease outlives two that fail. */
 const redisTimeoutMs = 3_000;
 
-export function dueSet(environment: Environment, stage: string): UpstashDueSet {
+export function connectDueSet(environment: Environment, stage: string): UpstashDueSet {
   const { url, token } = readRedisConfig(environment);
   const { leaseMs, tickMs } = readLeaseConfig(environment);
   // Ahead covers one tick and a slow round trip: nothing falls due between two exchanges.
@@ -36,13 +37,13 @@ export function dueSet(environment: Environment, stage: string): UpstashDueSet {
   });
 }
 
-export function store(record: RecordConfig, maxAttempts: number, connections = 50): DynamoJobStore {
-  const client = new DynamoDBClient({ maxAttempts, ...awsTransport(connections, 3_000), ...localAws(record.endpoint) });
+export function connectStore(record: RecordConfig, maxAttempts: number): DynamoJobStore {
+  const client = new DynamoDBClient({ maxAttempts, ...awsTransport(50, 3_000), ...localAws(record.endpoint) });
   return new DynamoJobStore(client, record.table, clock);
 }
 
 /** Away from AWS, and without an emulator of it, there is nothing to wake: the caller runs the drain. */
-export function waker(environment: Environment, record: RecordConfig): Waker {
+export function makeWaker(environment: Environment, record: RecordConfig): Waker {
   const config = readWakeConfig(environment);
   const alone = record.endpoint !== undefined && config.endpoint === undefined;
   return alone ? { wake: async () => {} } : lazyLambdaWaker(config);
@@ -51,5 +52,13 @@ export function waker(environment: Environment, record: RecordConfig): Waker {
 /** Its client is a tenth of the bundle and seldom needed: a drain's start does not wait for it. */
 function lazyLambdaWaker(config: WakeConfig): Waker {
   const made = oncePerProcess(async () => (await import('../aws/lambda-waker.ts')).lambdaWaker(config, log));
-  return { wake: async (as) => (await made()).wake(as) };
+  return {
+    async wake(as) {
+      try {
+        await (await made()).wake(as);
+      } catch (error) {
+        log.warn('drain_not_woken', { error: messageOf(error) });
+      }
+    },
+  };
 }
