@@ -220,19 +220,14 @@ class Drain {
     const { exchangeMax } = this.#settings;
     // Twice that may be in hand: what only waits for its write or its settlement must not keep the lanes empty.
     const room = Math.min(exchangeMax, 2 * exchangeMax - this.#hand.size);
-    return Math.max(0, Math.min(this.#pace.wanted - this.#unstarted, room));
-  }
-
-  /** Not counting creates: those that wait for their few lanes must not keep reads from being claimed. */
-  get #unstarted(): number {
-    return this.#hand.unstarted - this.#workbench.waitingCreates;
+    return Math.max(0, Math.min(this.#pace.wanted - this.#hand.unstarted, room));
   }
 
   /** Rings for the next tick ahead of its time: lanes run dry while more is due, or the last call before the end is done. */
   #stepDone(readMs: number | undefined): void {
     if (readMs !== undefined) this.#pace.finish(readMs);
     const closing = this.#ports.clock.monotonicMs() >= this.#windowEndsAtMs;
-    const hungry = !closing && !this.#claimedAll && this.#pace.isLow(this.#unstarted) && this.#claimMax() > 0;
+    const hungry = !closing && !this.#claimedAll && this.#pace.isLow(this.#hand.unstarted) && this.#claimMax() > 0;
     if (hungry || (closing && this.#workbench.running === 1)) this.#bell.abort();
   }
 }

@@ -21,10 +21,6 @@ export class Lanes<T> {
     return this.#running;
   }
 
-  get waiting(): number {
-    return this.#waiting.length - this.#head;
-  }
-
   push(item: T): void {
     this.#waiting.push(item);
     this.#fill();

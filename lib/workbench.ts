@@ -103,11 +103,6 @@ export class Workbench {
     return this.#reads.running + this.#creates.running + this.#suspects.running;
   }
 
-  /** Jobs in hand that wait for one of the few create lanes. */
-  get waitingCreates(): number {
-    return this.#creates.waiting;
-  }
-
   take(claims: readonly Claim[]): void {
     if (Number.isNaN(this.#stepOffsetMs)) {
       this.#stepOffsetMs = this.#setClock.latestNowMs() - this.#ports.clock.monotonicMs();
