@@ -105,9 +105,17 @@ async function untilDone(stage: Stage, plan: PollPlan, firstDueAtMs: number, wor
     if (ended >= plan.jobs || lastsMs > plan.capSeconds * 1000) break;
     if (lastsMs > 0 && quietMs > plan.quietSeconds * 1000) break;
   }
-  // The last settlements are part of the work: a tick and a half.
-  await sleep(1_500);
+  // The last writes and settlements are part of the work: until nothing was written for a tick and a half.
+  const endsAtMs = Date.now() + settleDeadlineMs;
+  let before = -1;
+  for (let writes = 0; writes !== before && Date.now() < endsAtMs; ) {
+    before = writes;
+    await sleep(1_500);
+    ({ writes } = await countsOf<{ writes: number }>(stage.dynamo.url));
+  }
 }
+
+const settleDeadlineMs = 20_000;
 
 /** The bare limit is done when its list is; the others never end by themselves. */
 function mayEnd(workers: WorkerGroup): Promise<never> {
