@@ -33,10 +33,16 @@ export const resultReadsMax = 5;
 /** What follows from an outcome. `nowMs` is on the due set's clock; `random` in [0, 1) spreads what has no exact time. */
 export function decide(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
   const decision = decideFreely(job, outcome, nowMs, random);
-  const told = outcome.kind === 'running' || outcome.kind === 'accepted' || outcome.kind === 'throttled';
-  if (!told || decision.kind === 'end' || decision.dueAtMs - nowMs <= unnotedWaitMs) return decision;
+  if (!tellsToWait(outcome) || decision.kind === 'end' || decision.dueAtMs - nowMs <= unnotedWaitMs) return decision;
   const noted = decision.kind === 'change' ? decision.job : job;
   return { kind: 'change', job: { ...noted, notBeforeMs: decision.dueAtMs }, dueAtMs: decision.dueAtMs };
+}
+
+/** True when the wait that follows is the provider's, and not only our own prudence. */
+function tellsToWait(outcome: Outcome): boolean {
+  const { kind } = outcome;
+  if (kind === 'trouble' || kind === 'no_slot') return outcome.retryAfterMs !== null;
+  return kind === 'running' || kind === 'accepted' || kind === 'throttled';
 }
 
 function decideFreely(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
@@ -85,7 +91,8 @@ function accept(job: Job, outcome: Of<'accepted'>, nowMs: number, random: number
     ...only('usage', outcome.usage),
   };
   const next = enter(sent, outcome.phase, nowMs, outcome.word);
-  return pastDeadline(next, nowMs) ?? changed(next, nowMs + pollDelayMs(outcome.hintMs, random), nowMs);
+  const dueAtMs = nowMs + pollDelayMs(outcome.hintMs, random);
+  return pastDeadline(next, nowMs, dueAtMs) ?? changed(next, dueAtMs, nowMs);
 }
 
 /** A refusal ends a job that was never sent before. After a call whose end nobody knows, a clip may exist and be billed. */
@@ -151,7 +158,7 @@ function postpone(before: Job, after: Job, dueAtMs: number, nowMs: number): Deci
     if (nowMs >= lastReadAtMs + overdueGraceMs) return end(after, 'given_up', nowMs, after.lastFault?.code);
     return after === before ? { kind: 'keep', dueAtMs } : { kind: 'change', job: after, dueAtMs };
   }
-  const late = pastDeadline(after, nowMs);
+  const late = pastDeadline(after, nowMs, dueAtMs);
   if (late !== null) return late;
   if (after !== before) return changed(after, dueAtMs, nowMs);
   return { kind: 'keep', dueAtMs: beforeDeadline(dueAtMs, after.deadlineAtMs, nowMs) };

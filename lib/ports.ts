@@ -47,6 +47,8 @@ export interface DueSet {
   exchange(request: ExchangeRequest): Promise<ExchangeReply>;
   /** Adds ids that are not there, each due `delayMs` from now. `wake`: no drain is awake and the caller must wake one. */
   schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }>;
+  /** The set's own clock, ms since 1970: due times and `notBeforeMs` are on it. */
+  nowMs(): Promise<number>;
   /** Those of the ids that the set does not hold. */
   absent(ids: readonly string[]): Promise<string[]>;
 }

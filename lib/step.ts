@@ -5,7 +5,7 @@ import { JobStoreError, messageOf } from './errors.ts';
 import { enter, type Fault, isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
-import type { Call, JobStore, Provider, Random, Settlement } from './ports.ts';
+import type { Call, JobStore, Provider, Random, Settlement, UpdateResult } from './ports.ts';
 
 /*
  * One step of a claimed job: send it, or read its status once; decide; write what changed; say how to settle.
@@ -52,9 +52,10 @@ export async function step(ports: StepPorts, job: Job, call: Call, answered: () 
   }
 }
 
-/** After a write that failed or lost its race: what is stored is read again before the next step. */
-export function retryLater(ports: StepPorts): StepResult {
-  return { settle: dueIn(ports, writeRetryMs), job: null };
+/** After a write that failed or lost its race: what is stored is read again before the next step. Not before `notBeforeMs`. */
+export function retryLater(ports: StepPorts, notBeforeMs = 0): StepResult {
+  const { kind, atMs } = dueIn(ports, writeRetryMs);
+  return { settle: { kind, atMs: Math.max(atMs, notBeforeMs) }, job: null };
 }
 
 /** A fault of our own in one job's step touches that job only. */
@@ -84,13 +85,13 @@ async function send(ports: StepPorts, job: Job, call: Call, answered: () => void
   if (late !== null) return write(ports, job, late);
   const heldForMs = ports.hold.remainingMs(ports.nowMs());
   if (heldForMs > 0) return { settle: dueIn(ports, heldForMs), job };
-  let sending = job;
-  if (job.state === 'waiting') {
-    // Before the call, so that a cancel knows from now on that the provider may have the job.
-    const marked = await ports.store.update(enter(job, 'submitting', ports.nowMs()));
-    if (marked.kind === 'stale') return { settle: dueIn(ports, 0), job: null };
-    sending = marked.job;
-  }
+  // Before the call, so that a cancel knows from now on that the provider may have the job. A job that was found as
+  // submitting is written again: an earlier sender that was turned away can't put it back to waiting any more.
+  const nowMs = ports.nowMs();
+  const mark = job.state === 'waiting' ? enter(job, 'submitting', nowMs) : { ...job, updatedAtMs: nowMs };
+  const marked = await ports.store.update(mark);
+  if (marked.kind === 'stale') return { settle: dueIn(ports, 0), job: null };
+  const sending = marked.job;
   const outcome = await ports.provider.create(sending, call);
   answered();
   if (call.lost === true) return retryLater(ports);
@@ -116,8 +117,9 @@ async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outc
   for (let tries = 1; ; tries++) {
     if (decision.kind === 'keep') return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: current };
     const { job: next } = decision;
-    const written = await ports.inTurn(() => ports.store.update(next));
-    if (written === null) return retryLater(ports);
+    const written = await tryUpdate(ports, next);
+    // What the provider asked for still counts: the answer is lost, the wait that it told is not.
+    if (written === null) return retryLater(ports, decision.kind === 'change' ? decision.dueAtMs : 0);
     if (written.kind === 'updated') {
       report(ports.log, current, written.job);
       if (decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };
@@ -128,6 +130,17 @@ async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outc
     if (outcome === undefined || tries === lostRaceTriesMax) return retryLater(ports);
     current = stored;
     decision = decide(stored, outcome, ports.nowMs(), ports.random());
+  }
+}
+
+/** Null when the write failed, or the run ended before its turn came. */
+async function tryUpdate(ports: StepPorts, job: Job): Promise<UpdateResult | null> {
+  try {
+    return await ports.inTurn(() => ports.store.update(job));
+  } catch (error) {
+    if (!(error instanceof JobStoreError)) throw error;
+    ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
+    return null;
   }
 }
 

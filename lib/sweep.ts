@@ -11,7 +11,7 @@ import type { Clock, DueSet, JobStore, Random, Waker } from './ports.ts';
 
 export interface SweepPorts {
   store: Pick<JobStore, 'activeIds' | 'getMany'>;
-  dueSet: Pick<DueSet, 'absent' | 'schedule'>;
+  dueSet: Pick<DueSet, 'absent' | 'schedule' | 'nowMs'>;
   waker: Waker;
   clock: Pick<Clock, 'nowMs'>;
   random: Random;
@@ -105,7 +105,8 @@ async function restore(ports: SweepPorts, ids: readonly string[], report: SweepR
   report.broken += broken.length;
   const lost = jobs.filter((job) => isActive(job.state));
   const spreadMs = Math.min(lost.length * spreadPerJobMs, spreadMaxMs);
-  const nowMs = ports.clock.nowMs();
+  // Waits in records are on the set's clock, which our own may be minutes away from.
+  const nowMs = lost.some((job) => job.notBeforeMs !== undefined) ? await ports.dueSet.nowMs() : 0;
   const entries = lost.map((job) => ({ id: job.id, delayMs: restoredDelayMs(job, nowMs) + ports.random() * spreadMs }));
   const { added, wake } = await ports.dueSet.schedule(entries);
   if (wake) await ports.waker.wake();
@@ -115,5 +116,5 @@ async function restore(ports: SweepPorts, ids: readonly string[], report: SweepR
 
 /** The last hint of a job that was lost from the set is not known, unless it was a long one: that is in its record. */
 function restoredDelayMs(job: Job, nowMs: number): number {
-  return needsCreate(job) ? 0 : Math.max(unnotedWaitMs, (job.notBeforeMs ?? 0) - nowMs);
+  return Math.max(needsCreate(job) ? 0 : unnotedWaitMs, (job.notBeforeMs ?? 0) - nowMs);
 }

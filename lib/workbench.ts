@@ -51,6 +51,8 @@ const storeRetryMs = 5_000;
  * waits in hand, its lease renewed, and leaves the processor to the reads.
  */
 const writesAtATime = 6;
+/** A longer wait that only the record knows of is not waited for in hand. */
+const toldWaitMaxMs = 3_000;
 /** Below this a step is not started on what is left of the lease. */
 const leaseMarginMs = 500;
 
@@ -117,7 +119,8 @@ export class Workbench {
         this.#finish(held, { kind: 'remove' });
         continue;
       }
-      const job = this.#known.get(held.id);
+      // Claimed before and not settled: whoever had it may have written what our copy does not say.
+      const job = held.claims > 1 ? undefined : this.#known.get(held.id);
       if (job === undefined) unknown.push(held);
       else this.#arm(held, job);
     }
@@ -151,10 +154,15 @@ export class Workbench {
   /** The record is known: the step is due at its time, or there is none. */
   #arm(held: Held | undefined, job: Job): void {
     if (held === undefined || held.phase !== 'unstarted') return;
-    const waitMs = this.#untilDue(held);
+    const { notBeforeMs = 0 } = job;
+    const toldMs = notBeforeMs - this.#stepPorts.nowMs();
+    const waitMs = Math.max(this.#untilDue(held), toldMs);
     held.job = job;
     if (!isActive(job.state)) {
       this.#finish(held, { kind: 'remove' });
+    } else if (toldMs > toldWaitMaxMs) {
+      // The drain that heard of this wait died before it could settle: the record knows better than the set.
+      this.#finish(held, { kind: 'due', atMs: notBeforeMs });
     } else if (waitMs > 0) {
       void this.#armLater(held, job, waitMs);
     } else {

@@ -38,7 +38,7 @@ export function connectUpstash({ url, token, timeoutMs }: UpstashConnection): Re
   });
 }
 
-type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore'>;
+type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore' | 'time'>;
 
 /** Upstash runs a script under a lock of the whole database unless told that it touches its KEYS only. Plain Redis refuses the line. */
 const keyLocking = '#!lua flags=allow-key-locking\n';
@@ -104,6 +104,12 @@ export class UpstashDueSet implements DueSet {
       wake ||= wakeText === '1';
     }
     return { added, wake };
+  }
+
+  async nowMs(): Promise<number> {
+    if (this.#nowMs !== undefined) return this.#nowMs();
+    const [seconds, micros] = texts(await this.#reported(() => this.#redis.time()));
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
   }
 
   async absent(ids: readonly string[]): Promise<string[]> {

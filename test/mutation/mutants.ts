@@ -76,8 +76,8 @@ export const mutants: readonly Mutant[] = [
     name: 'settle-before-the-record',
     harm: 'a job leaves the due set although its end was never written',
     file: 'lib/step.ts',
-    from: '    if (!(error instanceof JobStoreError)) return crashed(ports, job, error);\n',
-    to: "    if (error instanceof JobStoreError) return { settle: { kind: 'remove' }, job: null };\n    if (!(error instanceof JobStoreError)) return crashed(ports, job, error);\n",
+    from: '    if (written === null) return retryLater(',
+    to: "    if (written === null && decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };\n    if (written === null) return retryLater(",
     tests: ['test/unit/found-faults.test.ts', ...drain],
   },
   {

@@ -81,6 +81,12 @@ describe('a create call', () => {
     expect(written(decision)).toMatchObject({ state: 'overdue', providerJobId: 'job_sume_9' });
     expect(written(decision).history.map(({ state }) => state)).toEqual(['waiting', 'queued', 'overdue']);
   });
+
+  it('that is accepted shortly before a seldom read is not read before the provider said', () => {
+    const nowMs = deadlineAtMs + hourMs - 1_000;
+    const decision = decide(submitting, { ...accepted, hintMs: 5 * minuteMs }, nowMs, 0);
+    expect(decision).toMatchObject({ kind: 'change', dueAtMs: nowMs + 5 * minuteMs, job: { state: 'overdue' } });
+  });
 });
 
 describe('a job that was never sent', () => {
@@ -174,6 +180,8 @@ describe('a fault that says nothing about the render', () => {
       const decision = decide(processing, outcome, deadlineAtMs, 0);
       expect(decision).toMatchObject({ kind: 'change', job: { state: 'overdue' }, dueAtMs: deadlineAtMs + hourMs });
     }
+    const nowMs = deadlineAtMs + hourMs - 1_000;
+    expect(decide(processing, throttled(10 * minuteMs), nowMs, 0)).toMatchObject({ dueAtMs: nowMs + 10 * minuteMs });
   });
 });
 

@@ -24,6 +24,7 @@ function partsOf(held: Set<string>, run: () => number) {
       getMany: async (wanted) => ({ jobs: wanted.map((id) => testJob({ id })), broken: [], absent: [] }),
     },
     dueSet: {
+      nowMs: async () => run() * periodMs,
       absent: async (wanted) => wanted.filter((id) => !held.has(id)),
       schedule: async (entries) => {
         for (const { id } of entries) held.add(id);

@@ -1,0 +1,137 @@
+import { pollMaxMs, retryAfterMaxMs } from '../../lib/due.ts';
+import type { Job } from '../../lib/job.ts';
+import type { Outcome } from '../../lib/outcome.ts';
+import type { ClaimRecord, DueSetWatch } from './due-set-watch.ts';
+import { type Heard, isTime, whyEarly } from './early-read.ts';
+import type { Excuse } from './excuses.ts';
+import type { Lambda } from './lambda.ts';
+import type { Referee } from './referee.ts';
+import type { Route } from './weather.ts';
+
+/** A call to the provider, from its begin until its caller hears of it. */
+export interface Flight {
+  readonly job: Job;
+  readonly by: Lambda;
+  readonly begunAtMs: number;
+  readonly claim: ClaimRecord | undefined;
+}
+
+/** Stands where a drain calls the provider: who calls, on what lease, how many at a time, and how soon after being told to wait. */
+export class CallWatch {
+  readonly #set: DueSetWatch;
+  readonly #referee: Referee;
+  readonly #clocks: { nowMs: () => number; trueMs: () => number };
+  readonly #flights = new Map<string, Flight[]>();
+  readonly #heard = new Map<string, Heard>();
+
+  constructor(set: DueSetWatch, referee: Referee, clocks: { nowMs: () => number; trueMs: () => number }) {
+    this.#set = set;
+    this.#referee = referee;
+    this.#clocks = clocks;
+  }
+
+  begin(by: Lambda, job: Job, route: Route): Flight {
+    const flight = { job, by, begunAtMs: this.#clocks.trueMs(), claim: this.#set.claimOf(by, job.id) };
+    const others = this.#flights.get(job.id) ?? [];
+    // One that has lost its lease without knowing is judged for that alone: it is another who may call, and when.
+    if (this.#isLeased(flight)) {
+      for (const other of others) this.#judgeOther(flight, other);
+      if (route === 'read') this.#judgeTime(flight);
+    }
+    this.#flights.set(job.id, [...others.filter((other) => !other.by.isDead), flight]);
+    return flight;
+  }
+
+  /** `outcome` as its caller heard it; null: it ended without an answer. */
+  end(flight: Flight, outcome: Outcome | null): void {
+    const { id } = flight.job;
+    this.#flights.set(
+      id,
+      (this.#flights.get(id) ?? []).filter((other) => other !== flight),
+    );
+    if (outcome === null) return;
+    this.#heard.set(id, {
+      atMs: this.#clocks.trueMs(),
+      setAtMs: this.#clocks.nowMs(),
+      waitMs: toldWaitMs(outcome),
+      claim: flight.claim,
+      state: flight.job.state,
+      notedAtMs: null,
+      unwritten: false,
+      rolledBack: false,
+      lost: false,
+      resubmitted: false,
+    });
+  }
+
+  /** The drain could not write down what it heard. */
+  unwritten(by: Lambda, id: string): void {
+    const heard = this.#heard.get(id);
+    if (heard?.claim?.by === by) heard.unwritten = true;
+  }
+
+  /** A record was written; from now on it may tell how long the provider asked not to be read. */
+  written({ id, notBeforeMs = 0 }: Job): void {
+    const heard = this.#heard.get(id);
+    if (heard === undefined || notBeforeMs < heard.setAtMs + heard.waitMs * 0.999) return;
+    heard.notedAtMs ??= this.#clocks.trueMs();
+  }
+
+  /** Redis has forgotten the due times that followed from the last answers, and of the `lost` ids it holds none at all. */
+  rolledBack(lost: readonly string[]): void {
+    for (const [id, heard] of this.#heard) {
+      heard.rolledBack ||= !lost.includes(id);
+      heard.lost ||= lost.includes(id);
+    }
+  }
+
+  /** A submit that had found the job unsent puts it into the set. */
+  resubmitted(id: string): void {
+    const heard = this.#heard.get(id);
+    if (heard !== undefined) heard.resubmitted = true;
+  }
+
+  #isLeased({ by, job, claim }: Flight): boolean {
+    if (claim !== undefined && this.#set.isLive(claim)) return true;
+    const paused = claim !== undefined && by.pausedSince(claim.claimedAtMs);
+    this.#judge(noLease, `${job.id} by ${by.name}`, claim?.voided ? 'voided' : paused ? 'paused' : null);
+    return false;
+  }
+
+  #judgeOther({ by, job }: Flight, other: Flight): void {
+    const paused = other.by.pausedSince(other.begunAtMs);
+    const excuse = other.by.isDead ? 'crashed' : paused ? 'paused' : other.claim?.voided ? 'voided' : null;
+    this.#judge(oneAtATime, `${job.id} by ${by.name} beside ${other.by.name}`, excuse);
+  }
+
+  #judgeTime({ by, job, claim }: Flight): void {
+    const heard = this.#heard.get(job.id);
+    const nowMs = this.#clocks.trueMs();
+    if (heard === undefined || isTime(heard, job, nowMs, this.#clocks.nowMs())) return;
+    const told = `told to wait ${heard.waitMs} ms, read after ${Math.round(nowMs - heard.atMs)} ms`;
+    this.#judge(notEarly, `${job.id} by ${by.name}: ${told}`, whyEarly(heard, claim?.claimedAtMs ?? nowMs));
+  }
+
+  #judge(invariant: string, detail: string, excuse: Excuse | null): void {
+    if (excuse === null) this.#referee.broken(invariant, detail);
+    else this.#referee.excuse(excuse, detail);
+  }
+}
+
+const noLease = 'no call begins without a live lease';
+const oneAtATime = 'one call at a time for each job';
+const notEarly = 'no read comes before its time';
+
+/** What the provider asked for, up to what the product promises to keep to. */
+function toldWaitMs(outcome: Outcome): number {
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'running':
+      return Math.min(outcome.hintMs ?? 0, pollMaxMs);
+    case 'throttled':
+    case 'trouble':
+      return Math.min(outcome.retryAfterMs ?? 0, retryAfterMaxMs);
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Dice } from './dice.ts';
+import type { Outside } from './doors.ts';
+import type { SavedSet } from './due-set-watch.ts';
+import type { Fleet } from './fleet.ts';
+import type { StepChecks } from './step-checks.ts';
+
+const minute = 60_000;
+
+/** What befalls the world as a whole, now and then: most seeds know a few of these. */
+const kinds = [
+  'wipe',
+  'rollBack',
+  'redisAway',
+  'redisLimit',
+  'recordThrottled',
+  'writesThrottled',
+  'providerAway',
+  'forgottenClip',
+  'killOne',
+  'killAll',
+  'stallOne',
+  'wallClock',
+  'noSchedule',
+  'missedTicks',
+] as const;
+type Kind = (typeof kinds)[number];
+
+export class Disasters {
+  readonly #outside: Outside;
+  readonly #fleet: Fleet;
+  readonly #checks: StepChecks;
+  readonly #dice: Dice;
+  readonly #chosen: Kind[];
+  readonly #meanMs: number;
+  #noScheduleUntilMs = 0;
+
+  constructor(outside: Outside, fleet: Fleet, checks: StepChecks) {
+    this.#outside = outside;
+    this.#fleet = fleet;
+    this.#checks = checks;
+    this.#dice = outside.dice.fork('disasters');
+    this.#chosen = kinds.filter(() => this.#dice.chance(0.35));
+    this.#meanMs = this.#dice.spread(15_000, 10 * minute);
+  }
+
+  /** False while the schedule of the functions does not fire. */
+  get scheduleFires(): boolean {
+    return this.#outside.weather.isCalm || this.#outside.scheduler.nowMs >= this.#noScheduleUntilMs;
+  }
+
+  start(): void {
+    if (this.#chosen.length > 0) this.#next();
+  }
+
+  #next(): void {
+    const delayMs = -Math.log(1 - this.#dice.roll()) * this.#meanMs;
+    this.#outside.scheduler.after(delayMs, async () => {
+      if (this.#outside.weather.isCalm) return;
+      await this.#strike(this.#dice.pick(this.#chosen));
+      this.#next();
+    });
+  }
+
+  #strike(kind: Kind): Promise<void> | void {
+    const { referee, weather } = this.#outside;
+    referee.note(kind);
+    referee.saw(kind);
+    switch (kind) {
+      case 'wipe':
+        return this.#load({ state: { scores: new Map(), awakeUntilMs: 0 }, holders: new Map() }, 'wiped');
+      case 'rollBack':
+        return this.#rollBackLater();
+      case 'redisAway':
+        return weather.storm(['dueSet'], this.#dice.spread(2_000, minute));
+      case 'redisLimit':
+        return weather.useUpPlan(this.#dice.spread(2_000, 5 * minute));
+      case 'recordThrottled':
+        return weather.storm(['storeRead', 'storeWrite'], this.#dice.spread(5_000, 5 * minute));
+      case 'writesThrottled':
+        return weather.storm(['storeWrite'], this.#dice.spread(5_000, 5 * minute));
+      case 'providerAway':
+        return weather.storm(['create', 'read'], this.#dice.spread(5_000, 10 * minute));
+      case 'forgottenClip':
+        return this.#forget();
+      case 'killOne':
+        return this.#anyDrain()?.kill();
+      case 'killAll':
+        for (const lambda of this.#fleet.drains) lambda.kill();
+        return;
+      case 'stallOne':
+        return this.#anyDrain()?.stall(this.#dice.spread(1_000, 40_000));
+      case 'wallClock':
+        return this.#anyDrain()?.setWallClock(this.#dice.between(-5 * minute, 5 * minute));
+      case 'noSchedule':
+        this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#dice.spread(2 * minute, 12 * 60 * minute);
+        return;
+      case 'missedTicks':
+        for (let i = this.#dice.whole(2, 5); i > 0; i--) this.#fleet.drain();
+    }
+  }
+
+  /** What is written between now and then is acknowledged, and lost. */
+  #rollBackLater(): void {
+    const saved = this.#outside.set.save();
+    this.#outside.scheduler.after(this.#dice.spread(5, 30_000), async () => {
+      if (this.#outside.weather.isCalm) return;
+      this.#outside.referee.note('rolled back');
+      await this.#load(saved, 'rolled back');
+    });
+  }
+
+  async #load(saved: SavedSet, cause: string): Promise<void> {
+    const { calls, set } = this.#outside;
+    const before = [...set.scores.keys()];
+    await set.load(saved);
+    const lost = before.filter((id) => !set.scores.has(id));
+    this.#checks.lost(lost, cause);
+    calls.rolledBack(lost);
+  }
+
+  #forget(): void {
+    const { provider } = this.#outside;
+    const known = [...provider.clips.values()].filter((clip) => clip.forgottenAtMs === Number.POSITIVE_INFINITY);
+    if (known.length > 0) provider.forget(this.#dice.pick(known));
+  }
+
+  #anyDrain() {
+    const { drains } = this.#fleet;
+    return drains.length === 0 ? undefined : this.#dice.pick(drains);
+  }
+}

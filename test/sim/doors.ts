@@ -1,0 +1,178 @@
+import type { DrainPorts } from '../../lib/drain.ts';
+import { DueSetError, JobStoreError } from '../../lib/errors.ts';
+import type { Job } from '../../lib/job.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Outcome } from '../../lib/outcome.ts';
+import type { Call, DueSet, JobStore, Provider, UpdateResult, Waker } from '../../lib/ports.ts';
+import type { SubmitPorts } from '../../lib/submit.ts';
+import type { SweepPorts } from '../../lib/sweep.ts';
+import type { CallWatch } from './call-watch.ts';
+import type { Dice } from './dice.ts';
+import type { DueSetWatch } from './due-set-watch.ts';
+import type { Lambda } from './lambda.ts';
+import { faultOf } from './lies.ts';
+import { type Reply, type Sent, send } from './network.ts';
+import type { ProviderSide } from './provider-side.ts';
+import type { Referee } from './referee.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { StoreWatch } from './store-watch.ts';
+import type { Route, Weather } from './weather.ts';
+
+/** How long the adapters' clients wait for one call, ms: the repeats of the AWS client included. */
+const patienceMs: Readonly<Record<Route, number>> = {
+  dueSet: 2_500,
+  storeRead: 9_000,
+  storeWrite: 9_000,
+  create: 15_000,
+  read: 15_000,
+  wake: 4_000,
+};
+
+/** In bad weather the process that calls the provider for such a job mostly dies of it. */
+export const deadlyModel = 'too-much-for-any-process';
+
+export interface Outside {
+  scheduler: Scheduler;
+  weather: Weather;
+  referee: Referee;
+  dice: Dice;
+  /** Redis' clock, ms. */
+  setNowMs: () => number;
+  set: DueSetWatch;
+  store: StoreWatch;
+  provider: ProviderSide;
+  calls: CallWatch;
+  wake(as?: 'helper'): void;
+}
+
+/** The ports of one process. Every call leaves through here: it takes its time, and may fail in every way there is. */
+export class Doors {
+  readonly #outside: Outside;
+  readonly #by: Lambda;
+
+  constructor(outside: Outside, by: Lambda) {
+    this.#outside = outside;
+    this.#by = by;
+  }
+
+  get ports(): DrainPorts & SubmitPorts & SweepPorts {
+    return {
+      dueSet: this.#dueSet(),
+      store: this.#store(),
+      provider: this.#provider(),
+      waker: this.#waker(),
+      clock: this.#by.clock,
+      random: this.#outside.dice.fork(this.#by.name).roll,
+      log: this.#log(),
+    };
+  }
+
+  #dueSet(): DueSet {
+    const { set, weather } = this.#outside;
+    const call = async <T>(what: string, execute: () => Promise<T>): Promise<T> => {
+      const reply = await this.#send('dueSet', what, execute).reply;
+      if (reply.kind === 'none') {
+        const code = weather.isPlanUsedUp ? 'limit' : reply.why === 'timeout' ? 'timeout' : 'unreachable';
+        throw new DueSetError(code, reply.why);
+      }
+      return resultOf(reply);
+    };
+    return {
+      exchange: (request) => call('exchange', () => set.exchange(this.#by, request)),
+      schedule: (entries) => call('schedule', () => this.#schedule(entries)),
+      absent: (ids) => call('absent', () => set.absent(ids)),
+      nowMs: () => call('nowMs', () => set.nowMs()),
+    };
+  }
+
+  #schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
+    const { calls, set } = this.#outside;
+    if (this.#by.kind === 'api') for (const { id } of entries) calls.resubmitted(id);
+    return set.schedule(entries);
+  }
+
+  #store(): JobStore {
+    const { store } = this.#outside;
+    const call = async <T>(route: Route, what: string, execute: () => Promise<T>): Promise<T> => {
+      const reply = await this.#send(route, what, execute).reply;
+      if (reply.kind === 'none') throw new JobStoreError(reply.why);
+      return resultOf(reply);
+    };
+    return {
+      create: (job) => call('storeWrite', `create ${job.id}`, () => store.create(job)),
+      get: (id) => call('storeRead', `get ${id}`, () => store.get(id)),
+      getMany: (ids) => call('storeRead', `get ${ids.length}`, () => store.getMany(ids)),
+      update: (job) => this.#update(job, () => call('storeWrite', `update ${job.id}`, () => this.#written(job))),
+      list: () => Promise.reject(new JobStoreError('The simulation lists nothing.')),
+      activeIds: (shard, after) => call('storeRead', `shard ${shard}`, () => store.activeIds(shard, after)),
+    };
+  }
+
+  async #update(job: Job, update: () => Promise<UpdateResult>): Promise<UpdateResult> {
+    try {
+      return await update();
+    } catch (error) {
+      this.#outside.calls.unwritten(this.#by, job.id);
+      throw error;
+    }
+  }
+
+  async #written(job: Job): Promise<UpdateResult> {
+    const result = await this.#outside.store.update(job);
+    if (result.kind === 'updated') this.#outside.calls.written(job);
+    return result;
+  }
+
+  #provider(): Provider {
+    const { provider } = this.#outside;
+    return {
+      create: (job, call) => this.#ask('create', job, call, () => provider.create(job)),
+      read: (job, call) => this.#ask('read', job, call, () => provider.read(job)),
+    };
+  }
+
+  async #ask(route: 'create' | 'read', job: Job, call: Call = {}, answer: () => Outcome): Promise<Outcome> {
+    const { calls } = this.#outside;
+    const nothing: Outcome = { kind: 'trouble', fault: faultOf('timeout'), retryAfterMs: null };
+    if (call.lost === true || this.#by.isDead) return nothing;
+    const flight = calls.begin(this.#by, job, route);
+    const sent = this.#send(route, `${route} ${job.id}`, async () => answer());
+    if (job.input.model === deadlyModel && this.#outside.weather.kills()) this.#by.kill();
+    call.abort = sent.abort;
+    const reply = await sent.reply;
+    calls.end(flight, reply.kind === 'value' ? reply.value : null);
+    return reply.kind === 'value' ? reply.value : nothing;
+  }
+
+  #waker(): Waker {
+    return {
+      wake: async (as) => {
+        await this.#send('wake', 'wake', async () => this.#outside.wake(as)).reply;
+      },
+    };
+  }
+
+  #log(): Log {
+    const line = (event: string) => {
+      if (this.#by.isDead) return;
+      this.#outside.referee.saw(event);
+      this.#outside.referee.note(`${this.#by.name} log ${event}`);
+    };
+    return { info: line, warn: line, error: line };
+  }
+
+  #send<T>(route: Route, what: string, execute: () => Promise<T>): Sent<T> {
+    const { scheduler, weather, referee } = this.#outside;
+    const noted = async () => {
+      referee.note(`${this.#by.name} ${what}`);
+      return execute();
+    };
+    if (weather.strikes('stall')) this.#by.stall(weather.stallMs());
+    return send(scheduler, this.#by, weather.trip(route, patienceMs[route]), patienceMs[route], noted);
+  }
+}
+
+function resultOf<T>(reply: Exclude<Reply<T>, { kind: 'none' }>): T {
+  if (reply.kind === 'thrown') throw reply.error;
+  return reply.value;
+}

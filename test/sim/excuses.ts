@@ -1,0 +1,23 @@
+/*
+ * Where a rule is broken and the run goes on all the same, each with its reason. A run counts how often each was needed;
+ * whatever has no excuse is a violation.
+ */
+
+const excuses = {
+  crashed: 'A call is under way twice: the drain that began the first is dead, and nobody waits for its answer.',
+  paused: 'A call is under way twice: the process of the first stood still until its lease had ended.',
+  voided: 'Redis was wiped or rolled back since the claim: its drain works on a lease that is gone, until it is told.',
+  unsettled:
+    'Read early: a wait that stands in no record was told to a drain that could not settle before its lease ended.',
+  rolledBack:
+    'Read early: Redis was rolled back to a due time from before a wait was told that stands in no copy of the record.',
+  forgotten: 'Read early: the wait that was told could not be written down, and then Redis lost it too.',
+  resubmitted:
+    'Read early: Redis lost the job while a submit, which had found it unsent a moment before, was putting it in.',
+} as const;
+
+export type Excuse = keyof typeof excuses;
+
+export function reasonOf(excuse: Excuse): string {
+  return excuses[excuse];
+}

@@ -1,0 +1,167 @@
+import type { LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
+import { isActive, type Job } from '../../lib/job.ts';
+import { shardCount } from '../../lib/job-store/job-item.ts';
+import type { DueSet, JobStore } from '../../lib/ports.ts';
+import { CallWatch } from './call-watch.ts';
+import { Clients } from './clients.ts';
+import { Dice } from './dice.ts';
+import { Disasters } from './disasters.ts';
+import type { Outside } from './doors.ts';
+import { DueSetWatch } from './due-set-watch.ts';
+import { Fleet } from './fleet.ts';
+import { Lies } from './lies.ts';
+import { MemoryJobStore } from './memory-job-store.ts';
+import { ProviderSide } from './provider-side.ts';
+import { Referee } from './referee.ts';
+import { Schedule } from './schedule.ts';
+import { Scheduler } from './scheduler.ts';
+import type { MakeSetSide, SetSide } from './set-side.ts';
+import { StepChecks } from './step-checks.ts';
+import { StoreWatch } from './store-watch.ts';
+import { Trace } from './trace.ts';
+import { Weather } from './weather.ts';
+
+const sweepPeriodMs = 300_000;
+const hourMs = 3_600_000;
+
+/** Parts of the product made wrong on purpose, to see whether it is noticed. */
+export interface Breaks {
+  dueSet?: (side: SetSide) => DueSet;
+  store?: (store: MemoryJobStore) => JobStore;
+  outside?: (outside: Outside) => void;
+}
+
+export interface WorldOptions {
+  seed: number;
+  makeSide: MakeSetSide;
+  breaks?: Breaks;
+}
+
+/** One seed's world: the product's processes, everything around them, and those who watch. */
+export class World {
+  readonly referee: Referee;
+  readonly scheduler: Scheduler;
+  readonly outside: Outside;
+  readonly fleet: Fleet;
+  readonly clients: Clients;
+  readonly checks: StepChecks;
+  readonly schedule: Schedule;
+  readonly #lies: Lies;
+  readonly #disasters: Disasters;
+  #calmAtMs = Number.POSITIVE_INFINITY;
+
+  static async make({ seed, makeSide, breaks = {} }: WorldOptions): Promise<World> {
+    const dice = new Dice(`seed ${seed}`);
+    const scheduler = new Scheduler(dice.fork('order'));
+    const referee = new Referee(scheduler, new Trace());
+    // Redis' own clock is wrong too, and shows whole milliseconds.
+    const offsetMs = dice.between(-60_000, 60_000);
+    const setNowMs = () => Math.floor(scheduler.nowMs + offsetMs);
+    const tickMs = dice.pick([1_000, 1_000, 2_000]);
+    const lease = { leaseMs: dice.pick([8 * tickMs, 10_000 + tickMs]), aheadMs: 1.25 * tickMs };
+    const side = await makeSide(setNowMs, lease, (what) => referee.broken('Redis does what memory does', what));
+    const dueSet = breaks.dueSet?.(side) ?? side.dueSet;
+    const shown = Object.create(side, { dueSet: { value: dueSet } });
+    return new World({ dice, scheduler, referee, side: shown, setNowMs, lease, tickMs }, breaks);
+  }
+
+  private constructor(
+    given: {
+      dice: Dice;
+      scheduler: Scheduler;
+      referee: Referee;
+      side: SetSide;
+      setNowMs: () => number;
+      lease: LeaseSettings;
+      tickMs: number;
+    },
+    breaks: Breaks,
+  ) {
+    const { dice, scheduler, referee, side, setNowMs, lease } = given;
+    const trueMs = () => scheduler.nowMs;
+    const clocks = { nowMs: setNowMs, trueMs };
+    const weather = new Weather(dice.fork('weather'), trueMs);
+    const set = new DueSetWatch(side, lease, referee, clocks);
+    const memory = new MemoryJobStore(trueMs, dice.whole(1, 4));
+    const index = { lagMs: dice.pick([0, 0, 500, 3_000]), nowMs: trueMs };
+    const store = new StoreWatch(breaks.store?.(memory) ?? memory, memory, referee, index);
+    this.#lies = new Lies(dice.fork('lies'));
+    const renders = { slots: dice.whole(1, 12), renderMinMs: 2_000, renderMaxMs: dice.spread(10_000, 300_000) };
+    const provider = new ProviderSide(dice.fork('provider'), renders, this.#lies, trueMs);
+    const calls = new CallWatch(set, referee, clocks);
+    const wake = (as?: 'helper') => this.schedule.invokeDrain(as);
+    this.outside = { scheduler, weather, referee, dice, setNowMs, set, store, provider, calls, wake };
+    breaks.outside?.(this.outside);
+    this.referee = referee;
+    this.scheduler = scheduler;
+    this.fleet = new Fleet(this.outside, fleetSettings(dice.fork('settings'), lease.leaseMs, given.tickMs));
+    this.checks = new StepChecks(this.outside);
+    this.#disasters = new Disasters(this.outside, this.fleet, this.checks);
+    this.schedule = new Schedule(this.outside, this.fleet, this.checks, this.#disasters);
+    this.clients = new Clients(this.outside, this.fleet);
+  }
+
+  start(): void {
+    this.clients.start();
+    this.schedule.start();
+    this.#disasters.start();
+  }
+
+  async step(): Promise<void> {
+    await this.scheduler.step();
+    this.checks.check(this.clients);
+  }
+
+  /** The faults stop, for good. */
+  calm(): void {
+    this.referee.note('calm');
+    this.#calmAtMs = this.scheduler.nowMs;
+    this.outside.weather.calmDown();
+    this.#lies.stop();
+    this.checks.calm();
+    this.schedule.calm();
+  }
+
+  /** Every job has ended, and nothing of them is left in the set. */
+  get isOver(): boolean {
+    const { set, store } = this.outside;
+    if (!this.clients.done || set.scores.size > 0) return false;
+    return [...store.all.values()].every((job) => !isActive(job.state));
+  }
+
+  /** In fair weather every job ends: at the latest so long after its deadline as the README says, and mostly much sooner. */
+  checkEnds(): void {
+    const nowMs = this.scheduler.nowMs;
+    for (const job of this.outside.store.all.values()) {
+      if (!isActive(job.state) || nowMs <= this.#endsByMs(job)) continue;
+      this.referee.broken('every job ends in time once the faults stop', `${job.id} is ${job.state}`);
+    }
+  }
+
+  /** Two hours: a wait of an hour that was told in bad weather, and what a sweep and a spread come to. */
+  #endsByMs(job: Job): number {
+    const clip = this.outside.provider.clips.get(job.id);
+    const hardMs = Math.max(job.deadlineAtMs + 78 * hourMs, this.#calmAtMs) + 2 * hourMs;
+    const endsAtMs = clip === undefined || clip.forgottenAtMs < nowhereMs ? nowhereMs : clip.endsAtMs;
+    const seenMs = Math.max(endsAtMs, this.#calmAtMs) + 2 * hourMs;
+    // After the deadline two reads are up to 48 hours apart.
+    const softMs = seenMs < job.deadlineAtMs ? seenMs : Math.max(seenMs, job.deadlineAtMs) + 48 * hourMs;
+    return Math.min(hardMs, softMs);
+  }
+}
+
+const nowhereMs = Number.POSITIVE_INFINITY;
+
+function fleetSettings(dice: Dice, leaseMs: number, tickMs: number) {
+  const drain = {
+    concurrency: dice.whole(1, 8),
+    createConcurrency: dice.whole(1, 4),
+    tickMs,
+    leaseMs,
+    windowMs: 65_000,
+    stepMs: 18_000,
+    exchangeMax: dice.pick([2, 10, 3_900]),
+    helpersMax: dice.whole(0, 3),
+  };
+  return { drain, skewMaxMs: dice.pick([0, 500, 60_000, 300_000]), shardCount, sweepPeriodMs };
+}
