@@ -78,7 +78,7 @@ export const mutants: readonly Mutant[] = [
     file: 'lib/step.ts',
     from: '    if (written === null) return retryLater(',
     to: "    if (written === null && decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };\n    if (written === null) return retryLater(",
-    tests: ['test/unit/found-faults.test.ts', ...drain],
+    tests: ['test/unit/step.test.ts', ...drain],
   },
   {
     name: 'fresh-key-on-repeat',

@@ -50,6 +50,20 @@ describe('a sweep', () => {
     }
   });
 
+  it('brings back no job that has ended, though the index still lists it', async () => {
+    const held = new Set<string>();
+    const { ports } = partsOf(held, () => 0);
+    const ended = new Set(ids.slice(0, 500));
+    const getMany: SweepPorts['store']['getMany'] = async (wanted) => ({
+      jobs: wanted.map((id) => testJob({ id, state: ended.has(id) ? 'completed' : 'queued' })),
+      broken: [],
+      absent: [],
+    });
+    await sweep({ ...ports, store: { ...ports.store, getMany } }, settings, () => 60_000);
+    expect(held.size).toBe(ids.length - ended.size);
+    expect([...held].filter((id) => ended.has(id))).toEqual([]);
+  });
+
   it('T78 that is cut after the same number of pages on every run still reaches everything, and says that it was cut', async () => {
     const held = new Set<string>();
     let run = 1_000;
