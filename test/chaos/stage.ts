@@ -117,7 +117,7 @@ export class Stage {
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-      ...(this.#quick && { LEASE_MS: '4000', TICK_MS: '500' }),
+      ...(this.#quick && { LEASE_MS: '5000', TICK_MS: '500' }),
     };
   }
 }

@@ -1,8 +1,9 @@
 import { pollMaxMs, retryAfterMaxMs } from '../../lib/due.ts';
-import type { Job } from '../../lib/job.ts';
+import { isActive, type Job } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
 import type { ClaimRecord, DueSetWatch } from './due-set-watch.ts';
 import { type Heard, isTime, whyEarly } from './early-read.ts';
+import { EndWatch } from './end-watch.ts';
 import type { Excuse } from './excuses.ts';
 import type { Lambda } from './lambda.ts';
 import type { Referee } from './referee.ts';
@@ -23,11 +24,13 @@ export class CallWatch {
   readonly #clocks: { nowMs: () => number; trueMs: () => number };
   readonly #flights = new Map<string, Flight[]>();
   readonly #heard = new Map<string, Heard>();
+  readonly #ends: EndWatch;
 
   constructor(set: DueSetWatch, referee: Referee, clocks: { nowMs: () => number; trueMs: () => number }) {
     this.#set = set;
     this.#referee = referee;
     this.#clocks = clocks;
+    this.#ends = new EndWatch(referee, clocks.nowMs);
   }
 
   begin(by: Lambda, job: Job, route: Route): Flight {
@@ -50,6 +53,7 @@ export class CallWatch {
       (this.#flights.get(id) ?? []).filter((other) => other !== flight),
     );
     if (outcome === null) return;
+    this.#ends.hear(flight.by, id, outcome);
     this.#heard.set(id, {
       atMs: this.#clocks.trueMs(),
       setAtMs: this.#clocks.nowMs(),
@@ -71,7 +75,9 @@ export class CallWatch {
   }
 
   /** A record was written; from now on it may tell how long the provider asked not to be read. */
-  written({ id, notBeforeMs = 0 }: Job): void {
+  written(by: Lambda, job: Job): void {
+    const { id, notBeforeMs = 0 } = job;
+    if (!isActive(job.state)) this.#ends.judge(by, job);
     const heard = this.#heard.get(id);
     if (heard === undefined || notBeforeMs < heard.setAtMs + heard.waitMs * 0.999) return;
     heard.notedAtMs ??= this.#clocks.trueMs();

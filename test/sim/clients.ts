@@ -1,6 +1,6 @@
 import { JobStoreError } from '../../lib/errors.ts';
 import { jobIdFor } from '../../lib/identify.ts';
-import { isActive } from '../../lib/job.ts';
+import { isActive, needsCreate } from '../../lib/job.ts';
 import { type SubmitRequest, submit } from '../../lib/submit.ts';
 import type { Dice } from './dice.ts';
 import { Doors, deadlyModel, type Outside } from './doors.ts';
@@ -104,9 +104,18 @@ export class Clients {
       if (open) then(answered);
       open = false;
     };
-    submit(new Doors(this.#outside, lambda).ports, request).then(
+    const { ports } = new Doors(this.#outside, lambda);
+    let handedOver = false;
+    const schedule: typeof ports.dueSet.schedule = (entries) => {
+      handedOver = true;
+      return ports.dueSet.schedule(entries);
+    };
+    submit({ ...ports, dueSet: { schedule } }, request).then(
       (result) => {
         referee.note(`${lambda.name} ${result.kind} ${result.job.id}`);
+        if (!handedOver && result.kind === 'accepted' && needsCreate(result.job)) {
+          referee.broken('what is accepted and unsent is handed to the set', result.job.id);
+        }
         this.#judge(request, result.kind, result.job.id);
         end(true);
       },

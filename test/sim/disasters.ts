@@ -1,3 +1,5 @@
+import { overdueReadsMs } from '../../lib/due.ts';
+import { isActive } from '../../lib/job.ts';
 import type { Dice } from './dice.ts';
 import type { Outside } from './doors.ts';
 import type { SavedSet } from './due-set-watch.ts';
@@ -14,7 +16,9 @@ const kinds = [
   'redisLimit',
   'recordThrottled',
   'writesThrottled',
+  'cutOff',
   'providerAway',
+  'providerSlow',
   'forgottenClip',
   'killOne',
   'killAll',
@@ -39,8 +43,8 @@ export class Disasters {
     this.#fleet = fleet;
     this.#checks = checks;
     this.#dice = outside.dice.fork('disasters');
-    this.#chosen = kinds.filter(() => this.#dice.chance(0.35));
-    this.#meanMs = this.#dice.spread(15_000, 10 * minute);
+    this.#chosen = kinds.filter(() => this.#dice.chance(0.25));
+    this.#meanMs = this.#dice.spread(8_000, 5 * minute);
   }
 
   /** False while the schedule of the functions does not fire. */
@@ -67,7 +71,7 @@ export class Disasters {
     referee.saw(kind);
     switch (kind) {
       case 'wipe':
-        return this.#load({ state: { scores: new Map(), awakeUntilMs: 0 }, holders: new Map() }, 'wiped');
+        return this.#wipe();
       case 'rollBack':
         return this.#rollBackLater();
       case 'redisAway':
@@ -80,6 +84,10 @@ export class Disasters {
         return weather.storm(['storeWrite'], this.#dice.spread(5_000, 5 * minute));
       case 'providerAway':
         return weather.storm(['create', 'read'], this.#dice.spread(5_000, 10 * minute));
+      case 'providerSlow':
+        return weather.slowDown(['create', 'read'], this.#dice.spread(5_000, 3 * minute));
+      case 'cutOff':
+        return this.#cutOff();
       case 'forgottenClip':
         return this.#forget();
       case 'killOne':
@@ -92,11 +100,33 @@ export class Disasters {
       case 'wallClock':
         return this.#anyDrain()?.setWallClock(this.#dice.between(-5 * minute, 5 * minute));
       case 'noSchedule':
-        this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#dice.spread(2 * minute, 12 * 60 * minute);
+        this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#gapMs();
         return;
       case 'missedTicks':
         for (let i = this.#dice.whole(2, 5); i > 0; i--) this.#fleet.drain();
     }
+  }
+
+  /** Sometimes a sweep comes at once, when what was told a moment ago still counts. */
+  async #wipe(): Promise<void> {
+    const { scheduler } = this.#outside;
+    if (this.#dice.chance(0.5)) scheduler.after(this.#dice.spread(100, 20_000), () => void this.#fleet.sweep());
+    await this.#load({ state: { scores: new Map(), awakeUntilMs: 0 }, holders: new Map() }, 'wiped');
+  }
+
+  #cutOff(): void {
+    const drain = this.#anyDrain();
+    if (drain !== undefined) this.#outside.weather.cutOff(drain, this.#dice.spread(2_000, minute));
+  }
+
+  /** For how long the schedule does not fire: often until shortly before one of the seldom reads of an overdue job. */
+  #gapMs(): number {
+    const { store, setNowMs } = this.#outside;
+    const active = [...store.all.values()].filter(({ state }) => isActive(state));
+    const anyMs = this.#dice.spread(2 * minute, 12 * 60 * minute);
+    if (active.length === 0 || this.#dice.chance(0.5)) return anyMs;
+    const readAtMs = this.#dice.pick(active).deadlineAtMs + this.#dice.pick(overdueReadsMs);
+    return Math.max(anyMs / 100, readAtMs - setNowMs() - this.#dice.spread(1_000, 12 * minute));
   }
 
   /** What is written between now and then is acknowledged, and lost. */

@@ -31,6 +31,10 @@ const patienceMs: Readonly<Record<Route, number>> = {
 /** In bad weather the process that calls the provider for such a job mostly dies of it. */
 export const deadlyModel = 'too-much-for-any-process';
 
+/** Every call for such a job takes long, in any weather: longer than half a lease, not as long as a call may take. */
+export const slowModel = 'takes-its-time';
+const slowMs = 9_000;
+
 export interface Outside {
   scheduler: Scheduler;
   weather: Weather;
@@ -119,7 +123,7 @@ export class Doors {
 
   async #written(job: Job): Promise<UpdateResult> {
     const result = await this.#outside.store.update(job);
-    if (result.kind === 'updated') this.#outside.calls.written(job);
+    if (result.kind === 'updated') this.#outside.calls.written(this.#by, job);
     return result;
   }
 
@@ -136,7 +140,8 @@ export class Doors {
     const nothing: Outcome = { kind: 'trouble', fault: faultOf('timeout'), retryAfterMs: null };
     if (call.lost === true || this.#by.isDead) return nothing;
     const flight = calls.begin(this.#by, job, route);
-    const sent = this.#send(route, `${route} ${job.id}`, async () => answer());
+    const longerMs = job.input.model === slowModel ? slowMs : 0;
+    const sent = this.#send(route, `${route} ${job.id}`, async () => answer(), longerMs);
     if (job.input.model === deadlyModel && this.#outside.weather.kills()) this.#by.kill();
     call.abort = sent.abort;
     const reply = await sent.reply;
@@ -161,14 +166,16 @@ export class Doors {
     return { info: line, warn: line, error: line };
   }
 
-  #send<T>(route: Route, what: string, execute: () => Promise<T>): Sent<T> {
+  #send<T>(route: Route, what: string, execute: () => Promise<T>, longerMs = 0): Sent<T> {
     const { scheduler, weather, referee } = this.#outside;
     const noted = async () => {
       referee.note(`${this.#by.name} ${what}`);
       return execute();
     };
-    if (weather.strikes('stall')) this.#by.stall(weather.stallMs());
-    return send(scheduler, this.#by, weather.trip(route, patienceMs[route]), patienceMs[route], noted);
+    if (weather.strikes('stall', route)) this.#by.stall(weather.stallMs());
+    const trip = weather.trip(this.#by, route, patienceMs[route]);
+    if (trip.outMs !== null) trip.outMs += longerMs;
+    return send(scheduler, this.#by, trip, patienceMs[route], noted);
   }
 }
 

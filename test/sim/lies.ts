@@ -71,6 +71,11 @@ export class Lies {
     return this.#dice.pick([trouble('http_504'), trouble('invalid_answer'), { ...truth, hintMs: oddHint(this.#dice) }]);
   }
 
+  /** A create that was made before. As above, or even as if it could never be made. */
+  replayed(truth: Extract<Outcome, { kind: 'accepted' }>): Outcome {
+    return this.#tells() ? { kind: 'refused', fault: faultOf('model_retired') } : this.accepted(truth);
+  }
+
   /** Instead of making a clip: the key or the credit is refused, or the server fails before it has done anything. */
   turnedAway(): Outcome | null {
     if (!this.#tells()) return null;

@@ -50,7 +50,7 @@ export class ProviderSide {
   /** One call of the product that arrived. */
   create(job: Job): Outcome {
     const known = this.#clips.get(job.id);
-    if (known !== undefined) return this.#lies.accepted(this.#accepted(known));
+    if (known !== undefined) return this.#lies.replayed(this.#accepted(known));
     if (job.input.model === refusedModel) return { kind: 'refused', fault: faultOf('invalid_request') };
     const turnedAway = this.#lies.turnedAway();
     if (turnedAway !== null) return turnedAway;

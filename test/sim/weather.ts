@@ -1,4 +1,5 @@
 import type { Dice } from './dice.ts';
+import type { Lambda } from './lambda.ts';
 
 /** Where a call of a port goes. Reads and writes of the record fail apart: DynamoDB throttles them apart. */
 export type Route = 'dueSet' | 'storeRead' | 'storeWrite' | 'create' | 'read' | 'wake';
@@ -17,7 +18,6 @@ export interface Trip {
   crash: 'before' | 'meanwhile' | 'after' | null;
 }
 
-/** How often each fault strikes, parts of 1 of all calls; most seeds know only some of them. */
 const faultKinds = ['crash', 'refused', 'lost', 'lostReply', 'late', 'twice', 'slow', 'stall'] as const;
 type FaultKind = (typeof faultKinds)[number];
 
@@ -34,8 +34,10 @@ const ways: Readonly<Record<Route, readonly [number, number]>> = {
 export class Weather {
   readonly #dice: Dice;
   readonly #nowMs: () => number;
-  readonly #rates: ReadonlyMap<FaultKind, number>;
+  readonly #rates: ReadonlyMap<FaultKind, Rates>;
   readonly #stormsUntilMs = new Map<Route, number>();
+  readonly #slowUntilMs = new Map<Route, number>();
+  readonly #cutOffUntilMs = new Map<Lambda, number>();
   #limitUntilMs = 0;
   #calm = false;
 
@@ -43,8 +45,7 @@ export class Weather {
   constructor(dice: Dice, nowMs: () => number) {
     this.#dice = dice;
     this.#nowMs = nowMs;
-    const rates = faultKinds.map((kind) => [kind, dice.chance(0.5) ? dice.spread(0.002, maxRates[kind]) : 0] as const);
-    this.#rates = new Map(rates);
+    this.#rates = new Map(faultKinds.map((kind) => [kind, ratesOf(kind, dice)]));
   }
 
   /** From now on nothing fails any more. */
@@ -59,6 +60,16 @@ export class Weather {
   /** No call comes through on these routes for a while. */
   storm(routes: readonly Route[], forMs: number): void {
     for (const route of routes) this.#stormsUntilMs.set(route, this.#nowMs() + forMs);
+  }
+
+  /** Calls on these routes come through, but nearly too late. */
+  slowDown(routes: readonly Route[], forMs: number): void {
+    for (const route of routes) this.#slowUntilMs.set(route, this.#nowMs() + forMs);
+  }
+
+  /** This process alone does not reach Redis for a while. */
+  cutOff(by: Lambda, forMs: number): void {
+    this.#cutOffUntilMs.set(by, this.#nowMs() + forMs);
   }
 
   /** Redis refuses every call for a while, since its plan is used up. */
@@ -81,32 +92,35 @@ export class Weather {
     return !this.#calm && this.#dice.chance(0.8);
   }
 
-  strikes(kind: FaultKind): boolean {
-    return !this.#calm && this.#dice.chance(this.#rates.get(kind) ?? 0);
+  strikes(kind: FaultKind, route: Route): boolean {
+    return !this.#calm && this.#dice.chance(this.#rates.get(kind)?.[route] ?? 0);
   }
 
   /** `timeoutMs` is the caller's patience. */
-  trip(route: Route, timeoutMs: number): Trip {
+  trip(by: Lambda, route: Route, timeoutMs: number): Trip {
     const trip: Trip = {
       outMs: this.#way(route),
       againMs: null,
       backMs: this.#way(route),
       brokenAfterMs: null,
-      crash: this.strikes('crash') ? this.#dice.pick(['before', 'meanwhile', 'after']) : null,
+      crash: this.strikes('crash', route) ? this.#dice.pick(['before', 'meanwhile', 'after']) : null,
     };
-    if (this.strikes('slow')) trip.outMs = this.#dice.spread(10, timeoutMs);
-    if (this.strikes('slow')) trip.backMs = this.#dice.spread(10, timeoutMs);
-    if (this.strikes('twice')) this.#repeat(trip, route);
-    if (this.#isStorm(route)) Object.assign(trip, { outMs: null, brokenAfterMs: this.#dice.spread(1, 2 * timeoutMs) });
-    else if (this.strikes('refused')) Object.assign(trip, { outMs: null, brokenAfterMs: this.#way(route) });
-    else if (this.strikes('lost')) trip.outMs = null;
-    else if (this.strikes('lostReply')) this.#loseReply(trip, timeoutMs);
-    else if (this.strikes('late')) this.#delay(trip, timeoutMs);
+    if (this.#isOn(this.#slowUntilMs, route)) trip.outMs = this.#dice.between(0.2, 1.1) * timeoutMs;
+    if (this.strikes('slow', route)) trip.outMs = this.#dice.spread(10, timeoutMs);
+    if (this.strikes('slow', route)) trip.backMs = this.#dice.spread(10, timeoutMs);
+    if (this.strikes('twice', route)) this.#repeat(trip, route);
+    const isAway =
+      this.#isOn(this.#stormsUntilMs, route) || (route === 'dueSet' && this.#isOn(this.#cutOffUntilMs, by));
+    if (isAway) Object.assign(trip, { outMs: null, brokenAfterMs: this.#dice.spread(1, 2 * timeoutMs) });
+    else if (this.strikes('refused', route)) Object.assign(trip, { outMs: null, brokenAfterMs: this.#way(route) });
+    else if (this.strikes('lost', route)) trip.outMs = null;
+    else if (this.strikes('lostReply', route)) this.#loseReply(trip, timeoutMs);
+    else if (this.strikes('late', route)) this.#delay(trip, timeoutMs);
     return trip;
   }
 
-  #isStorm(route: Route): boolean {
-    return !this.#calm && (this.#stormsUntilMs.get(route) ?? 0) > this.#nowMs();
+  #isOn<K>(untilMs: ReadonlyMap<K, number>, what: K): boolean {
+    return !this.#calm && (untilMs.get(what) ?? 0) > this.#nowMs();
   }
 
   /** Only the AWS client repeats a call by itself. */
@@ -130,6 +144,20 @@ export class Weather {
     const [least, most] = ways[route];
     return this.#dice.between(least, most);
   }
+}
+
+/** How often a fault strikes, parts of 1 of the calls on each route. */
+type Rates = Readonly<Partial<Record<Route, number>>>;
+
+const routes = Object.keys(ways) as Route[];
+
+/** Half of the seeds do not know a fault at all, a quarter everywhere, a quarter on one route, and there all the more. */
+function ratesOf(kind: FaultKind, dice: Dice): Rates {
+  const max = maxRates[kind];
+  if (dice.chance(0.5)) return {};
+  if (dice.chance(0.5)) return { [dice.pick(routes)]: dice.spread(max / 4, 3 * max) };
+  const everywhere = dice.spread(0.002, max);
+  return Object.fromEntries(routes.map((route) => [route, everywhere]));
 }
 
 /** The highest rate of each; a crash ends a whole process, so it is rare however bad the weather. */
