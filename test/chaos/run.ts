@@ -17,7 +17,7 @@ async function main(signal: AbortSignal): Promise<number> {
     return 0;
   }
   if (findRedisServer() === undefined) {
-    throw new UsageError('Found neither redis-server nor valkey-server; install one of them.');
+    throw new UsageError('There is no redis-server or valkey-server on this machine; install one of them.');
   }
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   say(`Seed ${options.seed}: ${options.jobs} jobs, ${options.kills} kills.`);

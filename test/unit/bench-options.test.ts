@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readOptions, UsageError } from '../bench/options.ts';
+import { withoutRedis } from '../support/hidden-redis.ts';
 
 describe('the benchmark’s options', () => {
   it('without any are the whole, and in small without the ten kills', () => {
@@ -65,15 +66,9 @@ describe('the benchmark’s command', () => {
   });
 
   it('ends with code 2 and says what to install when there is no Redis', () => {
-    // Redis may stand in folders that are searched whatever the PATH: on this machine no file of that name can be run.
-    const hideRedis = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
-      const real = fs.accessSync;
-      fs.accessSync = (path, mode) => { if (/(redis|valkey)-server$/.test(path)) throw new Error('hidden'); real(path, mode); };
-      syncBuiltinESMExports();`;
-    const hidden = ['--import', `data:text/javascript,${encodeURIComponent(hideRedis)}`];
     const { status, stderr, stdout } = spawnSync(
       process.execPath,
-      [...hidden, '--import', 'tsx', 'test/bench/run.ts', 'S1'],
+      [...withoutRedis, '--import', 'tsx', 'test/bench/run.ts', 'S1'],
       { ...limits, env: { ...process.env, PATH: '/nonexistent' } },
     );
     expect(stderr.trim()).toBe('There is no redis-server or valkey-server on this machine; install one of them.');

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { readOptions, UsageError } from '../chaos/options.ts';
 import { makePlan } from '../chaos/plan.ts';
+import { withoutRedis } from '../support/hidden-redis.ts';
 
 const count = (list: readonly { victim: string }[], victim: string) =>
   list.filter((one) => one.victim === victim).length;
@@ -57,17 +58,21 @@ describe('the options of chaos', () => {
 });
 
 describe('the command of chaos', () => {
-  const chaos = (args: string[], env: Record<string, string> = {}) =>
-    spawnSync(process.execPath, ['--import', 'tsx', 'test/chaos/run.ts', ...args], {
-      encoding: 'utf8',
-      env: { ...process.env, ...env },
-    });
+  const chaos = (args: string[], flags: string[] = []) =>
+    spawnSync(process.execPath, [...flags, '--import', 'tsx', 'test/chaos/run.ts', ...args], { encoding: 'utf8' });
 
   it('explains itself, and ends with 2 for an option that it does not have', () => {
     expect(chaos(['--help'])).toMatchObject({ status: 0, stdout: expect.stringContaining('--kills N') });
     expect(chaos(['--loud'])).toMatchObject({
       ...{ status: 2, stdout: '' },
       stderr: "Unknown option '--loud'. See npm run chaos -- --help.\n",
+    });
+  });
+
+  it('ends with 2 and says what to install when there is no Redis', () => {
+    expect(chaos([], withoutRedis)).toMatchObject({
+      ...{ status: 2, stdout: '' },
+      stderr: 'There is no redis-server or valkey-server on this machine; install one of them.\n',
     });
   });
 });
