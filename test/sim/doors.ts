@@ -32,7 +32,7 @@ const patienceMs: Readonly<Record<Route, number>> = {
 export const deadlyModel = 'too-much-for-any-process';
 
 /** Every call for such a job takes long, in any weather: longer than half a lease, not as long as a call may take. */
-export const slowModel = 'takes-its-time';
+const slowModel = 'takes-its-time';
 const slowMs = 9_000;
 
 export interface Outside {
