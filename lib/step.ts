@@ -5,7 +5,7 @@ import { JobStoreError, messageOf } from './errors.ts';
 import { enter, type Fault, isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
-import type { Call, JobStore, Provider, Random, Settlement, UpdateResult } from './ports.ts';
+import type { Call, JobStore, Provider, Random, Settlement } from './ports.ts';
 
 /*
  * One step of a claimed job: send it, or read its status once; decide; write what changed; say how to settle.
@@ -110,16 +110,32 @@ function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<StepResu
   return write(ports, job, decision, outcome);
 }
 
-/** Makes a decision durable. When somebody else wrote the record first, decides again on what they wrote. */
-async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outcome): Promise<StepResult> {
+/** Makes a decision durable. Where that fails, the answer is lost, but not the wait that it told. */
+async function write(ports: StepPorts, job: Job, decision: Decision, outcome?: Outcome): Promise<StepResult> {
+  const notBeforeMs = decision.kind === 'change' ? decision.dueAtMs : 0;
+  try {
+    return (await writeOrDecideAgain(ports, job, decision, outcome)) ?? retryLater(ports, notBeforeMs);
+  } catch (error) {
+    if (!(error instanceof JobStoreError)) throw error;
+    ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
+    return retryLater(ports, notBeforeMs);
+  }
+}
+
+/** When somebody else wrote the record first, decides again on what they wrote. Null: not written, to be tried later. */
+async function writeOrDecideAgain(
+  ports: StepPorts,
+  job: Job,
+  first: Decision,
+  outcome?: Outcome,
+): Promise<StepResult | null> {
   let decision = first;
   let current = job;
   for (let tries = 1; ; tries++) {
     if (decision.kind === 'keep') return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: current };
     const { job: next } = decision;
-    const written = await tryUpdate(ports, next);
-    // What the provider asked for still counts: the answer is lost, the wait that it told is not.
-    if (written === null) return retryLater(ports, decision.kind === 'change' ? decision.dueAtMs : 0);
+    const written = await ports.inTurn(() => ports.store.update(next));
+    if (written === null) return null;
     if (written.kind === 'updated') {
       report(ports.log, current, written.job);
       if (decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };
@@ -127,20 +143,9 @@ async function write(ports: StepPorts, job: Job, first: Decision, outcome?: Outc
     }
     const stored = await ports.store.get(job.id);
     if (stored === null || !isActive(stored.state)) return { settle: { kind: 'remove' }, job: null };
-    if (outcome === undefined || tries === lostRaceTriesMax) return retryLater(ports);
+    if (outcome === undefined || tries === lostRaceTriesMax) return null;
     current = stored;
     decision = decide(stored, outcome, ports.nowMs(), ports.random());
-  }
-}
-
-/** Null when the write failed, or the run ended before its turn came. */
-async function tryUpdate(ports: StepPorts, job: Job): Promise<UpdateResult | null> {
-  try {
-    return await ports.inTurn(() => ports.store.update(job));
-  } catch (error) {
-    if (!(error instanceof JobStoreError)) throw error;
-    ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
-    return null;
   }
 }
 

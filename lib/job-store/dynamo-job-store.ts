@@ -101,7 +101,7 @@ export class DynamoJobStore implements JobStore {
     let start = query.after === undefined ? undefined : indexKey(owner, query.after);
     let scanned = 0;
     do {
-      const page = await this.#attempt(() => this.#client.send(this.#listCommand(owner, query, start)));
+      const page = await attempt(() => this.#client.send(this.#listCommand(owner, query, start)));
       found.push(...(page.Items ?? []).map(positionOf));
       start = nonEmpty(page.LastEvaluatedKey);
       scanned += page.ScannedCount ?? 0;
@@ -118,7 +118,7 @@ export class DynamoJobStore implements JobStore {
   }
 
   async activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }> {
-    const page = await this.#attempt(() =>
+    const page = await attempt(() =>
       this.#client.send(
         new QueryCommand({
           TableName: this.#table,
@@ -152,7 +152,7 @@ export class DynamoJobStore implements JobStore {
 
   async #getItem(id: string): Promise<Item | undefined> {
     const command = new GetItemCommand({ TableName: this.#table, Key: { id: { S: id } }, ConsistentRead: true });
-    return (await this.#attempt(() => this.#client.send(command))).Item;
+    return (await attempt(() => this.#client.send(command))).Item;
   }
 
   async #batchGet(ids: readonly string[]): Promise<Item[]> {
@@ -163,7 +163,7 @@ export class DynamoJobStore implements JobStore {
         throw new JobStoreError(`DynamoDB left ${keys.length} reads undone, again and again.`);
       if (tries > 0) await this.#clock.sleep(25 * 2 ** tries);
       const request = { RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true } } };
-      const reply = await this.#attempt(() => this.#client.send(new BatchGetItemCommand(request)));
+      const reply = await attempt(() => this.#client.send(new BatchGetItemCommand(request)));
       // An answer without both says nothing of its keys: taking them for absent would drop live jobs.
       if (reply.Responses === undefined && reply.UnprocessedKeys === undefined) {
         throw new JobStoreError('DynamoDB answered a batch read with nothing.');
@@ -186,19 +186,19 @@ export class DynamoJobStore implements JobStore {
     }
   }
 
-  async #attempt<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await inTime(call);
-    } catch (error) {
-      throw new JobStoreError(messageOf(error));
-    }
-  }
-
   #read(item: Item): Job {
     const read = fromItem(item);
     if ('broken' in read)
       throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`, true);
     return read.job;
+  }
+}
+
+async function attempt<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await inTime(call);
+  } catch (error) {
+    throw new JobStoreError(messageOf(error));
   }
 }
 

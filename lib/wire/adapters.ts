@@ -49,13 +49,16 @@ export function makeWaker(environment: Environment, record: RecordConfig): Waker
   return alone ? { wake: async () => {} } : lazyLambdaWaker(config);
 }
 
-/** Its client is a tenth of the bundle and seldom needed: a drain's start does not wait for it. */
+/**
+ * Its client is a tenth of the bundle and seldom needed: a drain's start does not wait for it. A failure only means waiting
+ * for the schedule.
+ */
 function lazyLambdaWaker(config: WakeConfig): Waker {
-  const made = oncePerProcess(async () => (await import('../aws/lambda-waker.ts')).lambdaWaker(config, log));
+  const invoker = oncePerProcess(async () => (await import('../aws/lambda-invoker.ts')).lambdaInvoker(config));
   return {
     async wake(as) {
       try {
-        await (await made()).wake(as);
+        await (await invoker())(as);
       } catch (error) {
         log.warn('drain_not_woken', { error: messageOf(error) });
       }

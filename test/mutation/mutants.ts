@@ -76,8 +76,8 @@ export const mutants: readonly Mutant[] = [
     name: 'settle-before-the-record',
     harm: 'a job leaves the due set although its end was never written',
     file: 'lib/step.ts',
-    from: '    if (written === null) return retryLater(',
-    to: "    if (written === null && decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };\n    if (written === null) return retryLater(",
+    from: '    return retryLater(ports, notBeforeMs);\n  }\n}',
+    to: "    return decision.kind === 'end' ? { settle: { kind: 'remove' }, job: null } : retryLater(ports, notBeforeMs);\n  }\n}",
     tests: ['test/unit/step.test.ts', ...drain],
   },
   {

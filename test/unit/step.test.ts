@@ -48,6 +48,16 @@ describe('a step whose write fails', () => {
     expect(settle).toEqual({ kind: 'due', atMs: startMs + 5 * minuteMs });
   });
 
+  it('keeps to it also when the race for the record was lost and the record can’t be read', async () => {
+    const { ports } = portsThat(running({ hintMs: 5 * minuteMs }));
+    const get = async () => {
+      throw new JobStoreError('DynamoDB is away.');
+    };
+    const store = { get, update: async () => ({ kind: 'stale' }) as const };
+    const { settle } = await step({ ...ports, store }, confirmedJob('queued'), {}, () => {});
+    expect(settle).toEqual({ kind: 'due', atMs: startMs + 5 * minuteMs });
+  });
+
   it('waits for its turn, and is not made once the run has ended', async () => {
     const { ports, acts } = portsThat(completed());
     const { settle } = await step({ ...ports, inTurn: async () => null }, confirmedJob('processing'), {}, () => {});

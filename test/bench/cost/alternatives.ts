@@ -2,7 +2,7 @@ import { assumed, minutesPerMonth } from './assumptions.ts';
 import type { CostFigures } from './cost-figures.ts';
 import { type Month, monthOf } from './month.ts';
 import type { Part } from './part.ts';
-import { prices } from './prices.ts';
+import { redisPart } from './redis-part.ts';
 import { say } from './say.ts';
 
 /** Another way of having the same renders polled at the same pace. Only the polling: the record and the API would come on top. */
@@ -122,13 +122,10 @@ function workerParts(rendersPerDay: number, { bullmq }: CostFigures): Part[] {
   const how =
     `${say(polls)} polls × ${say(bullmq.redisCommandsPerPoll)} + ${say(hours)} h × ${say(bullmq.redisCommandsPerHourIdle)} idle ` +
     `= ${say(commands)} commands`;
-  const isFixed = (commands / prices.redisCommand.per) * prices.redisCommand.dollars > prices.redisFixed.dollars;
   return [
     { what: 'processor', price: 'fargateCpu', quantity: hours * vcpu, how: `${say(hours)} h × ${vcpu} vCPU` },
     { what: 'memory', price: 'fargateMemory', quantity: hours * memoryGb, how: `${say(hours)} h × ${memoryGb} GB` },
     { what: 'address', price: 'publicAddress', quantity: hours, how: `${say(hours)} h` },
-    isFixed
-      ? { what: 'Redis', price: 'redisFixed', quantity: 1, how: `${how}, for which the fixed plan costs less` }
-      : { what: 'Redis', price: 'redisCommand', quantity: commands, how },
+    redisPart('Redis', commands, how),
   ];
 }

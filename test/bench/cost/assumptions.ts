@@ -1,3 +1,5 @@
+import { retentionMs } from '../../../lib/job-store/job-item.ts';
+
 /*
  * What nothing of ours can measure: how renders are, and how long things take on Lambda. Each stands in docs/cost.md with its
  * reason. After a change here: `npm run generate`.
@@ -20,7 +22,7 @@ export const assumed = {
   recordKb: 1,
   endedRecordKb: 2,
   /** An ended job's record stays for so long. */
-  retentionDays: 30,
+  retentionDays: retentionMs / 86_400_000,
   /** Entries written in the two indexes in a job's life: by owner once, and again with each of 4 new states; active put and deleted. */
   indexWrites: 7,
   /** In the log for each run of a function, Lambda's own three lines included. */

@@ -4,7 +4,7 @@ import type { CostFigures } from './cost-figures.ts';
 import type { Deployed } from './deployed.ts';
 import { type DrainMonth, drainMonthOf, wakeOverlapSeconds } from './month.ts';
 import type { Part } from './part.ts';
-import { prices } from './prices.ts';
+import { redisPart } from './redis-part.ts';
 import { say, sayPercent } from './say.ts';
 
 /** A month's bill, in the order in which one meets it. `polling` alone is what the other solutions are compared with. */
@@ -24,24 +24,19 @@ export function pollkeeperBill(rendersPerDay: number, figures: CostFigures, depl
   const month = drainMonthOf(rendersPerDay, figures, deployed);
   return {
     month,
-    polling: [...drainParts(month, deployed), ...sweepParts(deployed), redisPart(month)],
+    polling: [...drainParts(month, deployed), ...sweepParts(deployed), commandsPart(month)],
     record: recordParts(month, figures),
     api: apiParts(month, deployed),
     watching: watchingParts(month, deployed),
   };
 }
 
-/** The cheaper of pay as you go and the fixed plan. */
-function redisPart(month: DrainMonth): Part {
+function commandsPart(month: DrainMonth): Part {
   const { drainSeconds, commandsPerSecond, idleRuns, idleCommandsPerRun, sweepCommands, submitCommands } = month;
   const how =
     `${say(drainSeconds)} s of drains × ${say(commandsPerSecond)} + ${say(idleRuns)} runs with nothing due × ${say(idleCommandsPerRun)} ` +
     `+ ${say(sweepCommands)} by sweeps + ${say(submitCommands)} by submits = ${say(month.commands)} commands`;
-  const what = 'polling: Redis';
-  const { dollars, per } = prices.redisCommand;
-  return (month.commands / per) * dollars <= prices.redisFixed.dollars
-    ? { what, price: 'redisCommand', quantity: month.commands, how }
-    : { what, price: 'redisFixed', quantity: 1, how: `${how}, for which the fixed plan costs less` };
+  return redisPart('polling: Redis', month.commands, how);
 }
 
 function drainParts(month: DrainMonth, { memoryGb, windowSeconds }: Deployed): Part[] {
@@ -95,7 +90,8 @@ function recordParts({ renders }: DrainMonth, { life }: CostFigures): Part[] {
   const laterRuns = renderSeconds / 60;
   const clientReads = apiRequestsPerRender - 1;
   const reads = life.dynamoReads + laterRuns + clientReads;
-  const sweepReads = sweepsPerMonth * shardCount * 0.5;
+  // Each shard is read from some place on to its end, and then from its beginning to there.
+  const sweepReads = sweepsPerMonth * shardCount * 2 * 0.5;
   const keptGb = (renders * (retentionDays / 30) * endedRecordKb) / 1024 ** 2;
   return [
     {
@@ -110,7 +106,7 @@ function recordParts({ renders }: DrainMonth, { life }: CostFigures): Part[] {
       quantity: renders * reads + sweepReads,
       how:
         `${say(renders)} × (${say(life.dynamoReads)} in its first run + ${say(laterRuns)} in later ones + ${clientReads} by the client) ` +
-        `+ ${say(sweepsPerMonth)} sweeps × ${shardCount} shards × 0.5`,
+        `+ ${say(sweepsPerMonth)} sweeps × ${shardCount} shards × 2 pages × 0.5`,
     },
     {
       what: 'record: storage',

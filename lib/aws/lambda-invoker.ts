@@ -1,0 +1,12 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { WakeConfig } from '../config.ts';
+import { awsTransport, localAws } from './transport.ts';
+
+/** Asynchronous invoke: answers as soon as Lambda has queued the event. Rejects with the SDK's error. */
+export function lambdaInvoker({ drainFunction, endpoint }: WakeConfig): (as?: 'helper') => Promise<void> {
+  const client = new LambdaClient({ maxAttempts: 2, ...awsTransport(1, 2_000), ...localAws(endpoint) });
+  return async (as) => {
+    const payload = as === undefined ? {} : { Payload: JSON.stringify({ [as]: true }) };
+    await client.send(new InvokeCommand({ FunctionName: drainFunction, InvocationType: 'Event', ...payload }));
+  };
+}
