@@ -16,6 +16,8 @@ class Course {
   #nowMs = startMs;
 
   take(id: string): void {
+    // A later claim's token is always larger.
+    this.#nowMs++;
     const token = String(this.#nowMs + leaseMs + 1 / 16);
     const dueAtMs = this.#nowMs - 20;
     const known = this.#book.get(id);
