@@ -1,8 +1,9 @@
+import { Breaker } from './breaker.ts';
 import { DueSetError, messageOf } from './errors.ts';
 import { FanOut } from './fan-out.ts';
 import { Hand } from './hand.ts';
 import { Pace } from './pace.ts';
-import type { DueSet, ExchangeReply, Waker } from './ports.ts';
+import type { BreakerState, DueSet, ExchangeReply, Waker } from './ports.ts';
 import { SetClock } from './set-clock.ts';
 import { Workbench, type WorkbenchPorts, type WorkbenchSettings, type WorkCounts } from './workbench.ts';
 
@@ -44,6 +45,8 @@ export interface DrainReport extends WorkCounts {
   /** Now minus the oldest due time met, at most; the health of the whole. */
   dueLagMs: number;
   givenBack: number;
+  /** Ticks with the account's circuit breaker open: the provider fails every job. */
+  openTicks: number;
   failedExchanges: number;
   helpers: number;
 }
@@ -75,6 +78,7 @@ class Drain {
   readonly #hand: Hand;
   readonly #pace: Pace;
   readonly #fanOut: FanOut;
+  readonly #breaker: Breaker;
   readonly #workbench: Workbench;
   readonly #wakes: Promise<void>[] = [];
   readonly #report: Omit<DrainReport, keyof WorkCounts>;
@@ -94,8 +98,11 @@ class Drain {
     this.#pace = new Pace(settings);
     // One hop only: a helper that is pressed leaves asking to the drain that asked for it.
     this.#fanOut = new FanOut(isHelper ? { ...settings, helpersMax: 0 } : settings, nowMs);
-    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, (readMs) => this.#stepDone(readMs));
-    this.#report = { ended: 'window', ticks: 0, claims: 0, dueLagMs: 0, givenBack: 0, failedExchanges: 0, helpers: 0 };
+    this.#breaker = new Breaker(ports.clock);
+    const onStep = (readMs: number | undefined) => this.#stepDone(readMs);
+    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, this.#breaker, onStep);
+    const none = { ticks: 0, claims: 0, dueLagMs: 0, givenBack: 0, openTicks: 0, failedExchanges: 0, helpers: 0 };
+    this.#report = { ended: 'window', ...none };
   }
 
   async run(): Promise<DrainReport> {
@@ -107,6 +114,8 @@ class Drain {
       this.#report.ended = hasTime ? await this.#tickUntilDone() : 'no_time';
       await this.#quiet();
     } finally {
+      // What no time was left for: a process that thaws into the next run must not go on with it.
+      this.#workbench.counts.lostLeases += this.#hand.dropEndangered(Number.POSITIVE_INFINITY);
       this.#workbench.end();
     }
     return { ...this.#report, ...this.#workbench.counts };
@@ -120,7 +129,7 @@ class Drain {
       const startedAtMs = clock.monotonicMs();
       calm ||= this.#isHelper && this.#fanOut.isCalm(startedAtMs);
       const open = !calm && startedAtMs < this.#windowEndsAtMs && this.#remainingMs() > this.#settings.stepMs;
-      this.#workbench.counts.lostLeases += this.#hand.dropEndangered(this.#clock.latestNowMs() + this.#dangerMs());
+      this.#dropEndangered();
       if (!open) this.#close();
       const reply = await this.#exchange(open);
       if (reply === 'limit') return 'limit';
@@ -142,8 +151,9 @@ class Drain {
   }
 
   /** Renewed at half time and asked for once a tick, a lease has less than this left only when the due set does not answer. */
-  #dangerMs(): number {
-    return this.#settings.leaseMs / 2 - 1.5 * this.#settings.tickMs;
+  #dropEndangered(): void {
+    const dangerMs = this.#settings.leaseMs / 2 - 1.5 * this.#settings.tickMs;
+    this.#workbench.counts.lostLeases += this.#hand.dropEndangered(this.#clock.latestNowMs() + dangerMs);
   }
 
   /** Nothing is claimed or started any more; what was not started goes back with its own due time. */
@@ -152,11 +162,12 @@ class Drain {
     this.#report.givenBack += this.#hand.giveBack();
   }
 
-  /** Waits for calls under way, so that none goes on in a frozen process; as long as there is time. */
+  /** Waits for calls under way, so that none goes on in a frozen process; as long as there is time, and the leases hold. */
   async #quiet(): Promise<void> {
     const { tickMs } = this.#settings;
     this.#close();
     while (this.#workbench.running > 0 && this.#remainingMs() > 2 * tickMs) {
+      this.#dropEndangered();
       this.#bell = new AbortController();
       await this.#ports.clock.sleep(tickMs, this.#bell.signal);
     }
@@ -176,6 +187,7 @@ class Drain {
       windowMs: open ? this.#windowEndsAtMs - sentAtMs : 0,
       firstTick: this.#report.ticks === 0,
       inHand: this.#hand.size - settled,
+      provider: this.#breaker.news,
     };
     try {
       const reply = await dueSet.exchange(request);
@@ -184,6 +196,7 @@ class Drain {
       this.#workbench.counts.lostLeases += this.#hand.confirm(settlements, new Set(reply.stale)).length;
       // There is more to settle or to renew than one exchange takes: that must not wait for a tick.
       if (settlements.length === this.#settings.exchangeMax) this.#bell.abort();
+      this.#learn(reply.breaker);
       if (open) this.#claimed(reply, claimMax);
       return reply;
     } catch (error) {
@@ -191,6 +204,16 @@ class Drain {
       this.#report.failedExchanges++;
       log.error('exchange_failed', { code: error.code, error: messageOf(error) });
       return error.code === 'limit' ? 'limit' : null;
+    }
+  }
+
+  /** When the breaker opens, what was not started goes back: the others may have their probes with it. */
+  #learn(breaker: BreakerState): void {
+    const wasOpen = this.#breaker.isOpen;
+    if (this.#breaker.learn(breaker)) this.#report.givenBack += this.#hand.giveBack();
+    if (this.#breaker.isOpen) this.#report.openTicks++;
+    if (wasOpen !== this.#breaker.isOpen) {
+      this.#ports.log.warn('breaker', { state: breaker.kind });
     }
   }
 

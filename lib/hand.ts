@@ -20,6 +20,8 @@ export interface Held {
   /** A renewal that was sent and not yet confirmed: the set holds either this token or the old one. */
   renewing: string | null;
   phase: Phase;
+  /** Its step is not to start before, on the monotonic clock, ms; its due time apart. */
+  startAtMs: number;
   job: Job | null;
   settle: StepResult['settle'] | null;
   /** The provider call of its step, while it runs. */
@@ -52,7 +54,7 @@ export class Hand {
    * Takes a claim in. Null when the id is still in hand from a claim whose lease ran out meanwhile: that work goes on
    * under the new lease, so that a job never has two calls at once.
    */
-  take(claim: Claim): Held | null {
+  take(claim: Claim, startAtMs = 0): Held | null {
     const before = this.#held.get(claim.id);
     const lease = { token: claim.token, leaseEndMs: leaseEndOf(claim.token), renewing: null };
     if (before !== undefined) {
@@ -60,7 +62,8 @@ export class Hand {
       return null;
     }
     const { id, dueAtMs, claims } = claim;
-    const held: Held = { id, dueAtMs, claims, ...lease, phase: 'unstarted', job: null, settle: null, call: {} };
+    const work = { phase: 'unstarted', startAtMs, job: null, settle: null, call: {} } as const;
+    const held: Held = { id, dueAtMs, claims, ...lease, ...work };
     this.#held.set(id, held);
     this.#unstarted++;
     return held;

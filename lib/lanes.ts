@@ -3,7 +3,7 @@
  * slow create never holds up a read.
  */
 export class Lanes<T> {
-  readonly #width: number;
+  #width: number;
   readonly #run: (item: T, free: () => void) => Promise<void>;
   readonly #waiting: T[] = [];
   #head = 0;
@@ -19,6 +19,16 @@ export class Lanes<T> {
   /** Work begun and not ended, in a lane or past it. */
   get running(): number {
     return this.#running;
+  }
+
+  get width(): number {
+    return this.#width;
+  }
+
+  /** Work beyond a smaller width goes on; none begins until as many lanes are free. */
+  set width(lanes: number) {
+    this.#width = lanes;
+    this.#fill();
   }
 
   push(item: T): void {

@@ -28,7 +28,18 @@ export interface ExchangeRequest {
   firstTick: boolean;
   /** Ids that the caller still works on, not counting those settled here. */
   inHand: number;
+  /** What the caller has newly heard of the provider as a whole. */
+  provider?: ProviderNews | undefined;
 }
+
+/** `fails`: nothing but failures for a while; `meanGapMs` is the time between two reads of one job. `works`: a probe came through. */
+export type ProviderNews = { kind: 'fails'; meanGapMs: number } | { kind: 'works' };
+
+/**
+ * The account's circuit breaker, shared by all drains. `open`: the provider fails, two probes at a time are all that is
+ * claimed. `recovering`: claims come `gapMs` apart until what waited meanwhile is worked off.
+ */
+export type BreakerState = { kind: 'closed' } | { kind: 'open' } | { kind: 'recovering'; gapMs: number };
 
 export interface ExchangeReply {
   /** The due set's own clock, ms since 1970. */
@@ -40,6 +51,7 @@ export interface ExchangeReply {
   leave: boolean;
   /** The earliest due time or lease end among the others, ms; null when there are none. */
   nextDueAtMs: number | null;
+  breaker: BreakerState;
 }
 
 /** One account's due set. Every call rejects with a DueSetError and nothing else. */

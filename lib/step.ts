@@ -98,8 +98,13 @@ async function send(ports: StepPorts, job: Job, call: Call, answered: () => void
   if (outcome.kind === 'no_slot') ports.hold.set(ports.nowMs(), outcome.retryAfterMs);
   // Found as submitting, it was sent before by somebody who died or never heard the answer.
   const repeated = job.state === 'submitting';
-  const refusedCall = outcome.kind === 'refused' || outcome.kind === 'no_slot' || outcome.kind === 'denied';
-  return settled(ports, sending, refusedCall ? { ...outcome, repeated } : outcome);
+  return settled(ports, sending, repeated ? asRepeated(outcome) : outcome);
+}
+
+/** A create's refusal when some other call, whose end this caller does not know, may have brought the job to the provider. */
+function asRepeated(outcome: Outcome): Outcome {
+  const isRefusal = outcome.kind === 'refused' || outcome.kind === 'no_slot' || outcome.kind === 'denied';
+  return isRefusal ? { ...outcome, repeated: true } : outcome;
 }
 
 function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<StepResult> {
@@ -145,7 +150,8 @@ async function writeOrDecideAgain(
     if (stored === null || !isActive(stored.state)) return { settle: { kind: 'remove' }, job: null };
     if (outcome === undefined || tries === lostRaceTriesMax) return null;
     current = stored;
-    decision = decide(stored, outcome, ports.nowMs(), ports.random());
+    // Whoever wrote it meanwhile may have sent it too.
+    decision = decide(stored, asRepeated(outcome), ports.nowMs(), ports.random());
   }
 }
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { AdmissionHold } from './admission-hold.ts';
+import type { Breaker } from './breaker.ts';
 import { messageOf } from './errors.ts';
 import type { Hand, Held } from './hand.ts';
 import { jobIdPattern } from './identify.ts';
@@ -30,7 +31,7 @@ export interface WorkbenchPorts {
 export interface WorkbenchSettings {
   /** Status reads at a time. */
   concurrency: number;
-  /** Create calls at a time: few, since the first refusal holds the others. */
+  /** Create calls at a time at most. */
   createConcurrency: number;
 }
 
@@ -51,8 +52,12 @@ const storeRetryMs = 5_000;
  * waits in hand, its lease renewed, and leaves the processor to the reads.
  */
 const writesAtATime = 6;
+/** Of creates at first, and again after one that was not admitted: all that are under way then are refused too. */
+const firstCreateLanes = 4;
 /** A longer wait that only the record knows of is not waited for in hand. */
 const toldWaitMaxMs = 3_000;
+/** A wait is noted on the clock that its run read at its first claims: so much may two clocks part in a minute and a half. */
+const noteSlackMs = 10;
 /** Below this a step is not started on what is left of the lease. */
 const leaseMarginMs = 500;
 
@@ -61,9 +66,11 @@ export class Workbench {
   readonly #ports: WorkbenchPorts;
   readonly #hand: Hand;
   readonly #setClock: SetClock;
+  readonly #breaker: Breaker;
   readonly #onStep: (readMs?: number) => void;
   readonly #reads: Lanes<Held>;
   readonly #creates: Lanes<Held>;
+  readonly #createLanesMax: number;
   readonly #suspects: Lanes<Held>;
   readonly #writes = new Lanes<() => Promise<void>>(writesAtATime, (write) => write());
   readonly #stepPorts: StepPorts;
@@ -83,16 +90,22 @@ export class Workbench {
     settings: WorkbenchSettings,
     hand: Hand,
     setClock: SetClock,
+    breaker: Breaker,
     onStep: (readMs?: number) => void,
   ) {
     this.#ports = ports;
     this.#hand = hand;
     this.#setClock = setClock;
+    this.#breaker = breaker;
     this.#onStep = onStep;
     this.#reads = new Lanes(settings.concurrency, (held, free) => this.#work(held, free));
-    this.#creates = new Lanes(settings.createConcurrency, (held, free) => this.#work(held, free));
+    this.#creates = new Lanes(Math.min(firstCreateLanes, settings.createConcurrency), (held, free) =>
+      this.#work(held, free),
+    );
+    this.#createLanesMax = settings.createConcurrency;
     this.#suspects = new Lanes(1, (held, free) => this.#work(held, free));
-    const { store, provider, random, log } = ports;
+    const { store, random, log } = ports;
+    const provider = breaker.listenTo(ports.provider);
     const nowMs = () => Math.ceil(ports.clock.monotonicMs() + this.#stepOffsetMs);
     const inTurn = <T>(write: () => Promise<T>) => this.#inTurn(write);
     this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), inTurn, nowMs };
@@ -110,8 +123,10 @@ export class Workbench {
       this.#stepOffsetMs = this.#setClock.latestNowMs() - this.#ports.clock.monotonicMs();
     }
     const unknown: Held[] = [];
-    for (const claim of claims) {
-      const held = this.#hand.take(claim);
+    const { gapMs } = this.#breaker;
+    const nowMs = this.#ports.clock.monotonicMs();
+    for (const [place, claim] of claims.entries()) {
+      const held = this.#hand.take(claim, nowMs + place * gapMs);
       if (held === null) continue;
       if (!jobIdPattern.test(held.id)) {
         // Nothing of ours: asking for its record could spoil the read of all the others.
@@ -155,14 +170,15 @@ export class Workbench {
   #arm(held: Held | undefined, job: Job): void {
     if (held === undefined || held.phase !== 'unstarted') return;
     const { notBeforeMs = 0 } = job;
-    const toldMs = notBeforeMs - this.#stepPorts.nowMs();
-    const waitMs = Math.max(this.#untilDue(held), toldMs);
+    const nowMs = this.#ports.clock.monotonicMs();
+    const waitMs = Math.max(this.#untilDue(held, notBeforeMs), held.startAtMs - nowMs);
     held.job = job;
     if (!isActive(job.state)) {
       this.#finish(held, { kind: 'remove' });
-    } else if (toldMs > toldWaitMaxMs) {
+    } else if (notBeforeMs - this.#stepPorts.nowMs() > toldWaitMaxMs) {
       // The drain that heard of this wait died before it could settle: the record knows better than the set.
-      this.#finish(held, { kind: 'due', atMs: notBeforeMs });
+      // It is no due time of this run's own making: whoever comes to it waits for it on Redis' clock.
+      this.#hand.finish(held, { kind: 'due', atMs: notBeforeMs + noteSlackMs });
     } else if (waitMs > 0) {
       void this.#armLater(held, job, waitMs);
     } else {
@@ -172,12 +188,12 @@ export class Workbench {
 
   /**
    * Ms until the held job's time, 0 or less when it has come. A due time that this run made itself is known on our own
-   * clock, to the microsecond; any other only as closely as Redis' clock is.
+   * clock, to the microsecond; any other, and a wait noted in the record, only as closely as Redis' clock is.
    */
-  #untilDue(held: Held): number {
+  #untilDue(held: Held, notBeforeMs: number): number {
     const own = this.#ownDue.get(held.id);
     if (own?.dueAtMs === held.dueAtMs) return own.localMs - this.#ports.clock.monotonicMs();
-    return held.dueAtMs - this.#setClock.earliestNowMs();
+    return Math.max(held.dueAtMs, notBeforeMs + noteSlackMs) - this.#setClock.earliestNowMs();
   }
 
   #lanesFor(held: Held, job: Job): Lanes<Held> {
@@ -199,7 +215,8 @@ export class Workbench {
     this.#hand.start(held);
     const { monotonicMs } = this.#ports.clock;
     const startedAtMs = monotonicMs();
-    const isRead = this.#lanesFor(held, held.job) === this.#reads;
+    const lanes = this.#lanesFor(held, held.job);
+    const isRead = lanes === this.#reads;
     let readMs: number | undefined;
     const answered = () => {
       if (isRead) readMs = monotonicMs() - startedAtMs;
@@ -210,8 +227,16 @@ export class Workbench {
     this.counts[parked ? 'parked' : 'steps']++;
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
+    if (lanes === this.#creates) this.#tuneCreates(job !== null && !needsCreate(job));
     this.#finish(held, settle);
     this.#onStep(readMs);
+  }
+
+  /** Each create that is taken opens one more lane; so a backlog is sent in seconds, and a full provider is hardly tried. */
+  #tuneCreates(taken: boolean): void {
+    const isHeld = this.#stepPorts.hold.remainingMs(this.#stepPorts.nowMs()) > 0;
+    if (isHeld) this.#creates.width = Math.min(firstCreateLanes, this.#createLanesMax);
+    else if (taken) this.#creates.width = Math.min(this.#creates.width + 1, this.#createLanesMax);
   }
 
   /** Null when the run has ended meanwhile: nothing of it goes on in the next one. */

@@ -1,13 +1,18 @@
 -- One tick of a drain: give back what was worked on, keep what is in hand, claim what falls due.
 -- KEYS[1] due set: sorted set of job id -> due time in ms; while leased, lease end in ms + claims/16
 -- KEYS[2] awake mark: there while a drain is ticking
+-- KEYS[3] breaker: absent while calls go through; 'open <next probe> <per ms> <probes sent>' while the provider fails,
+--   then 'recovering <paid up to> <per ms> 0' until what waited meanwhile is worked off
 -- ARGV[1] lease ms  [2] ahead ms  [3] most ids to claim  [4] ms until the caller's window ends
 -- ARGV[5] '1' on its first tick  [6] ids it still works on  [7] now in ms, or '' for Redis TIME
--- ARGV[8…] triples of id, token and the new score (a due time, or a later token to renew the lease) or 'remove'.
+-- ARGV[8] 'fails' or 'works': what the caller has newly heard of the provider; '' for nothing new
+-- ARGV[9] ms between two reads of one job, as the caller sees them
+-- ARGV[10…] triples of id, token and the new score (a due time, or a later token to renew the lease) or 'remove'.
 --   At most 3,900 triples. Safe to repeat after a lost reply.
 -- Returns strings: now; next due or ''; '1' if the caller may leave; then two flat lists:
---   claims (id, due, token, claims in a row) · stale ids (the token no longer holds; nothing was changed)
-local due, awake, first = KEYS[1], KEYS[2], ARGV[5] == '1'
+--   claims (id, due, token, claims in a row) · stale ids (the token no longer holds; nothing was changed);
+--   last the breaker: '' closed, 'open', or while recovering the ms between two of these claims
+local due, awake, breaker, first = KEYS[1], KEYS[2], KEYS[3], ARGV[5] == '1'
 local lease, ahead, limit, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local inHand, now = tonumber(ARGV[6]), tonumber(ARGV[7])
 if not now then
@@ -17,10 +22,10 @@ end
 local function exact(number) return string.format('%.17g', number) end
 
 local ids, kept, gone, stale = {}, {}, {}, {}
-for i = 8, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
+for i = 10, #ARGV, 3 do ids[#ids + 1] = ARGV[i] end
 local scores = #ids > 0 and redis.call('ZMSCORE', due, unpack(ids)) or {}
 for i, id in ipairs(ids) do
-  local token, to, score = tonumber(ARGV[3 * i + 6]), ARGV[3 * i + 7], scores[i] and tonumber(scores[i])
+  local token, to, score = tonumber(ARGV[3 * i + 8]), ARGV[3 * i + 9], scores[i] and tonumber(scores[i])
   if score and score == token then
     if to == 'remove' then gone[#gone + 1] = id else kept[#kept + 1], kept[#kept + 2] = to, id end
   elseif score ~= (tonumber(to) or false) then
@@ -29,6 +34,25 @@ for i, id in ipairs(ids) do
 end
 if #kept > 0 then redis.call('ZADD', due, unpack(kept)) end
 if #gone > 0 then redis.call('ZREM', due, unpack(gone)) end
+
+-- While the provider fails: two probes at a time, after 1 s, then ever more seldom up to 30 s. On the way back: one and a
+-- half times as many claims as the set makes in steady times, for at most the last 2 s.
+local stored = redis.call('GET', breaker) or ''
+local state, at, perMs, probes = string.match(stored, '^(%a+) (%S+) (%S+) (%d+)$')
+at, perMs, probes = tonumber(at), tonumber(perMs), tonumber(probes)
+if ARGV[8] == 'fails' and state ~= 'open' then
+  perMs = perMs or math.max(redis.call('ZCARD', due) / tonumber(ARGV[9]), 0.001)
+  state, at, probes = 'open', now + 1000, 0
+elseif ARGV[8] == 'works' and state == 'open' then
+  state, at, probes = 'recovering', now, 0
+end
+if state == 'open' then
+  at = math.min(at, now + 30000) -- a probe further off was set by a clock that has stepped back since
+  limit = math.min(limit, now < at and 0 or 2)
+elseif state == 'recovering' then
+  at = math.max(math.min(at, now), now - 2000)
+  limit = math.min(limit, math.floor((now - at) * perMs * 1.5))
+end
 
 -- Not past the caller's window: what falls due after it is left to the next drain, in time.
 local claimed, leased, nextDue, reach = {}, {}, '', now + math.min(ahead, window)
@@ -48,9 +72,20 @@ for i = 1, #range, 2 do
   end
 end
 if #leased > 0 then redis.call('ZADD', due, unpack(leased)) end
+local made = #leased / 2
+if state == 'open' then
+  if made > 0 then at, probes = now + math.min(1000 * 2 ^ (probes + 1), 30000), math.min(probes + 1, 9) end
+  if nextDue ~= '' then nextDue = exact(math.max(tonumber(nextDue), math.ceil(at))) end
+elseif state == 'recovering' then
+  if made < limit then state = nil else at = at + made / (perMs * 1.5) end
+end
+local written = state and string.format('%s %.17g %.17g %d', state, at, perMs, probes) or ''
+if written == '' and stored ~= '' then redis.call('DEL', breaker) end
+if written ~= '' and written ~= stored then redis.call('SET', breaker, written, 'PX', 3600000) end
 local leave = window > 0 and #leased == 0 and inHand == 0 and (nextDue == '' or tonumber(nextDue) > now + window)
 if leave and not first then redis.call('DEL', awake) end
 if first and not leave then redis.call('SET', awake, '1', 'PX', math.max(window, 1)) end
 
 -- A nil would cut the reply short, so nothing here is ever absent.
-return { exact(now), nextDue, leave and '1' or '0', claimed, stale }
+local shown = state == 'open' and 'open' or state and exact(1 / (perMs * 1.5)) or ''
+return { exact(now), nextDue, leave and '1' or '0', claimed, stale, shown }

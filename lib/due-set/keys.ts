@@ -4,8 +4,11 @@ export interface DueSetKeys {
   due: string;
   /** There while a drain ticks (value irrelevant, expires with the drain's window). */
   awake: string;
+  /** There while the provider fails, and until what waited meanwhile is worked off; see exchange.lua. */
+  breaker: string;
 }
 
 export function dueSetKeys(stage: string, account: string): DueSetKeys {
-  return { due: `pk:{${stage}}:due:${account}`, awake: `pk:{${stage}}:awake:${account}` };
+  const key = (name: string) => `pk:{${stage}}:${name}:${account}`;
+  return { due: key('due'), awake: key('awake'), breaker: key('breaker') };
 }

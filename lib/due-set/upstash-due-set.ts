@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Redis } from '@upstash/redis';
 import { DueSetError, messageOf } from '../errors.ts';
-import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../ports.ts';
-import { dueSetKeys } from './keys.ts';
+import type { BreakerState, Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../ports.ts';
+import { type DueSetKeys, dueSetKeys } from './keys.ts';
 import { exchangeScript, scheduleScript } from './scripts.gen.ts';
 
 /** Most settlements and claims in one exchange: Lua unpacks under 8,000 values into one command. */
@@ -57,7 +57,7 @@ export interface DueSetOptions {
 
 export class UpstashDueSet implements DueSet {
   readonly #redis: ScriptRunner;
-  readonly #keys: [due: string, awake: string];
+  readonly #keys: DueSetKeys;
   readonly #lease: LeaseSettings;
   readonly #token: string;
   readonly #nowMs: (() => number) | undefined;
@@ -65,10 +65,9 @@ export class UpstashDueSet implements DueSet {
   readonly #schedule: Script;
 
   constructor(redis: ScriptRunner, given: DueSetOptions) {
-    const { due, awake } = dueSetKeys(given.stage, given.account);
     const prefix = new URL(given.url).hostname.endsWith('.upstash.io') ? keyLocking : '';
     this.#redis = redis;
-    this.#keys = [due, awake];
+    this.#keys = dueSetKeys(given.stage, given.account);
     this.#lease = given.lease;
     this.#token = given.token;
     this.#nowMs = given.nowMs;
@@ -88,18 +87,24 @@ export class UpstashDueSet implements DueSet {
       request.firstTick ? '1' : '0',
       String(request.inHand),
       this.#now(),
+      request.provider?.kind ?? '',
+      request.provider?.kind === 'fails' ? String(Math.max(1, Math.round(request.provider.meanGapMs))) : '',
       ...request.settlements.flatMap(triple),
     ];
-    return readExchange(await this.#run(this.#exchange, args));
+    const { due, awake, breaker } = this.#keys;
+    return readExchange(await this.#run(this.#exchange, [due, awake, breaker], args));
   }
 
   async schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
+    const { due, awake } = this.#keys;
     let added = 0;
     let wake = false;
     for (let start = 0; start < entries.length; start += scheduleMax) {
       const chunk = entries.slice(start, start + scheduleMax);
       const args = chunk.flatMap(({ id, delayMs }) => [String(Math.max(0, Math.ceil(delayMs))), id]);
-      const [addedText, wakeText] = texts(await this.#run(this.#schedule, [String(wakeGraceMs), this.#now(), ...args]));
+      const [addedText, wakeText] = texts(
+        await this.#run(this.#schedule, [due, awake], [String(wakeGraceMs), this.#now(), ...args]),
+      );
       added += Number(addedText);
       wake ||= wakeText === '1';
     }
@@ -114,7 +119,7 @@ export class UpstashDueSet implements DueSet {
 
   async absent(ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
-    const scores = await this.#reported(() => this.#redis.zmscore(this.#keys[0], [...ids]));
+    const scores = await this.#reported(() => this.#redis.zmscore(this.#keys.due, [...ids]));
     return ids.filter((_, index) => scores?.[index] == null);
   }
 
@@ -123,13 +128,13 @@ export class UpstashDueSet implements DueSet {
   }
 
   /** By its digest; sent whole when Redis does not know it (a restart empties its script cache). Once, never in a loop. */
-  async #run(script: Script, args: string[]): Promise<unknown> {
+  async #run(script: Script, keys: string[], args: string[]): Promise<unknown> {
     return this.#reported(async () => {
       try {
-        return await this.#redis.evalsha(script.sha1, this.#keys, args);
+        return await this.#redis.evalsha(script.sha1, keys, args);
       } catch (error) {
         if (!messageOf(error).includes('NOSCRIPT')) throw error;
-        return await this.#redis.eval(script.text, this.#keys, args);
+        return await this.#redis.eval(script.text, keys, args);
       }
     });
   }
@@ -166,10 +171,10 @@ function triple({ id, token, to }: Settlement): [string, string, string] {
 }
 
 function readExchange(reply: unknown): ExchangeReply {
-  if (!Array.isArray(reply) || reply.length !== 5) {
+  if (!Array.isArray(reply) || reply.length !== 6) {
     throw new DueSetError(
       'refused',
-      `Expected five values from the exchange script, got ${JSON.stringify(reply)?.slice(0, 100)}.`,
+      `Expected six values from the exchange script, got ${JSON.stringify(reply)?.slice(0, 100)}.`,
     );
   }
   const [nowMs, nextDue, leave] = texts(reply.slice(0, 3));
@@ -186,7 +191,13 @@ function readExchange(reply: unknown): ExchangeReply {
     stale: texts(reply[4]),
     leave: leave === '1',
     nextDueAtMs: nextDue === '' ? null : Number(nextDue),
+    breaker: readBreaker(String(reply[5])),
   };
+}
+
+function readBreaker(text: string): BreakerState {
+  if (text === '') return { kind: 'closed' };
+  return text === 'open' ? { kind: 'open' } : { kind: 'recovering', gapMs: Number(text) };
 }
 
 /** An empty Lua table comes back as an empty list, or from some JSON encoders as `{}`. */

@@ -9,6 +9,8 @@ import { clock, log, random } from './process.ts';
 
 const providerBodyMax = 1_000_000;
 const providerConnectMs = 5_000;
+/** As many as a provider's workspace has places. */
+const createLanesMax = 24;
 /** For the record's write and the last exchange after a provider's answer. */
 const settleMarginMs = 3_000;
 
@@ -19,7 +21,7 @@ export async function wireDrain(
   const record = readRecordConfig(environment);
   const config = readDrainConfig(environment);
   const { origin, basePath, apiKey, timeoutMs } = readSumeConfig(environment);
-  const createConcurrency = Math.min(4, config.concurrency);
+  const createConcurrency = Math.min(createLanesMax, config.concurrency);
   const limits = { connectMs: Math.min(providerConnectMs, timeoutMs), totalMs: timeoutMs, bodyMax: providerBodyMax };
   const http = new HttpClient(origin, config.concurrency + createConcurrency, limits, clock.monotonicMs);
   const provider = new Sume(http, { basePath, apiKey, keyPrefix: `pollkeeper-${record.stage}-` });

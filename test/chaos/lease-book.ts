@@ -12,7 +12,7 @@ export interface LostClaim {
 }
 
 /** Where an exchange's settlements begin among the arguments of EVALSHA; see lib/due-set/exchange.lua. */
-const settlementsFrom = 12;
+const settlementsFrom = 15;
 
 export class LeaseBook {
   readonly lostClaims: LostClaim[] = [];
@@ -38,8 +38,8 @@ export class LeaseBook {
   ran(drain: string, { asked, reply, answered }: CommandRun): void {
     if (!answered) this.droppedReplies++;
     const held = this.#held.get(drain);
-    // Five values are what only the exchange answers.
-    if (held === undefined || 'error' in asked || !Array.isArray(reply) || reply.length !== 5) return;
+    // Six values are what only the exchange answers.
+    if (held === undefined || 'error' in asked || !Array.isArray(reply) || reply.length !== 6) return;
     const args = asked.arguments.map(String);
     for (let place = settlementsFrom; place + 2 < args.length; place += 3) {
       // A renewed lease has a fraction, a due time has none.

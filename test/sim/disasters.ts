@@ -111,7 +111,7 @@ export class Disasters {
   async #wipe(): Promise<void> {
     const { scheduler } = this.#outside;
     if (this.#dice.chance(0.5)) scheduler.after(this.#dice.spread(100, 20_000), () => void this.#fleet.sweep());
-    await this.#load({ state: { scores: new Map(), awakeUntilMs: 0 }, holders: new Map() }, 'wiped');
+    await this.#load({ state: { scores: new Map(), awakeUntilMs: 0, breaker: null }, holders: new Map() }, 'wiped');
   }
 
   #cutOff(): void {

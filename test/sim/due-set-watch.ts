@@ -96,9 +96,9 @@ export class DueSetWatch {
   }
 
   save(): SavedSet {
-    const { scores, awakeUntilMs } = this.#side.state;
+    const { scores, ...rest } = this.#side.state;
     const holders = new Map([...this.#holders].map(([id, claim]) => [id, { ...claim }]));
-    return { state: { scores: new Map(scores), awakeUntilMs }, holders };
+    return { state: { scores: new Map(scores), ...rest }, holders };
   }
 
   /** Redis loses all that it has had since: every claim made or changed since is void, and no drain is told. */

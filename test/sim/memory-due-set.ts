@@ -1,5 +1,5 @@
 import { exchangeMax, type LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
-import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
+import type { BreakerState, Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
 
 /** How long a drain that was just woken has to show itself. */
 const wakeGraceMs = 5_000;
@@ -9,6 +9,15 @@ export interface DueSetState {
   scores: ReadonlyMap<string, number>;
   /** When the awake mark ends, ms on the set's clock. */
   awakeUntilMs: number;
+  breaker: MemoryBreaker | null;
+}
+
+/** What the breaker's key holds: `atMs` is the next probe, or the time up to which claims are paid. */
+export interface MemoryBreaker {
+  state: 'open' | 'recovering';
+  atMs: number;
+  perMs: number;
+  probes: number;
 }
 
 /** The due set in memory: what exchange.lua and schedule.lua do, in the same order. Passes the same contract. */
@@ -17,6 +26,7 @@ export class MemoryDueSet implements DueSet {
   readonly #lease: LeaseSettings;
   #scores = new Map<string, number>();
   #awakeUntilMs = 0;
+  #breaker: MemoryBreaker | null = null;
 
   constructor(nowMs: () => number, lease: LeaseSettings) {
     this.#nowMs = nowMs;
@@ -24,12 +34,13 @@ export class MemoryDueSet implements DueSet {
   }
 
   get state(): DueSetState {
-    return { scores: this.#scores, awakeUntilMs: this.#awakeUntilMs };
+    return { scores: this.#scores, awakeUntilMs: this.#awakeUntilMs, breaker: this.#breaker };
   }
 
   load(state: DueSetState): void {
     this.#scores = new Map(state.scores);
     this.#awakeUntilMs = state.awakeUntilMs;
+    this.#breaker = state.breaker;
   }
 
   async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
@@ -39,12 +50,18 @@ export class MemoryDueSet implements DueSet {
     const nowMs = this.#nowMs();
     const windowMs = Math.max(0, Math.floor(request.windowMs));
     const stale = request.settlements.filter((settlement) => !this.#settle(settlement)).map(({ id }) => id);
-    const { claimed, nextDueAtMs } = this.#claim(nowMs, Math.min(request.claimMax, exchangeMax), windowMs);
+    const limit = this.#allowed(request, nowMs);
+    const claim = this.#claim(nowMs, limit, windowMs);
+    const { claimed } = claim;
+    const breaker = this.#passed(claimed.length, limit, nowMs);
+    const heldBack = breaker?.state === 'open' && claim.nextDueAtMs !== null;
+    const nextDueAtMs = heldBack ? Math.max(claim.nextDueAtMs ?? 0, Math.ceil(breaker.atMs)) : claim.nextDueAtMs;
+    this.#breaker = breaker;
     const quiet = nextDueAtMs === null || nextDueAtMs > nowMs + windowMs;
     const leave = windowMs > 0 && claimed.length === 0 && request.inHand === 0 && quiet;
     if (leave && !request.firstTick) this.#awakeUntilMs = 0;
     if (request.firstTick && !leave) this.#awakeUntilMs = nowMs + Math.max(windowMs, 1);
-    return { nowMs, claimed, stale, leave, nextDueAtMs };
+    return { nowMs, claimed, stale, leave, nextDueAtMs, breaker: shown(breaker) };
   }
 
   async schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
@@ -77,6 +94,38 @@ export class MemoryDueSet implements DueSet {
     return true;
   }
 
+  /** How many claims the breaker lets through, after what the caller has told. */
+  #allowed({ claimMax, provider }: ExchangeRequest, nowMs: number): number {
+    const limit = Math.min(claimMax, exchangeMax);
+    if (provider?.kind === 'fails' && this.#breaker?.state !== 'open') {
+      const meanGapMs = Math.max(1, Math.round(provider.meanGapMs));
+      const perMs = this.#breaker?.perMs ?? Math.max(this.#scores.size / meanGapMs, 0.001);
+      this.#breaker = { state: 'open', atMs: nowMs + 1_000, perMs, probes: 0 };
+    } else if (provider?.kind === 'works' && this.#breaker?.state === 'open') {
+      this.#breaker = { ...this.#breaker, state: 'recovering', atMs: nowMs, probes: 0 };
+    }
+    if (this.#breaker === null) return limit;
+    const { state, atMs, perMs } = this.#breaker;
+    if (state === 'open') {
+      this.#breaker = { ...this.#breaker, atMs: Math.min(atMs, nowMs + 30_000) };
+      return Math.min(limit, nowMs < this.#breaker.atMs ? 0 : 2);
+    }
+    this.#breaker = { ...this.#breaker, atMs: Math.max(Math.min(atMs, nowMs), nowMs - 2_000) };
+    return Math.min(limit, Math.floor((nowMs - this.#breaker.atMs) * perMs * 1.5));
+  }
+
+  /** The breaker after so many claims. */
+  #passed(claims: number, limit: number, nowMs: number): MemoryBreaker | null {
+    const breaker = this.#breaker;
+    if (breaker === null) return null;
+    if (breaker.state === 'open') {
+      if (claims === 0) return breaker;
+      const probes = breaker.probes + 1;
+      return { ...breaker, atMs: nowMs + Math.min(1_000 * 2 ** probes, 30_000), probes: Math.min(probes, 9) };
+    }
+    return claims < limit ? null : { ...breaker, atMs: breaker.atMs + claims / (breaker.perMs * 1.5) };
+  }
+
   #claim(nowMs: number, limit: number, windowMs: number): { claimed: Claim[]; nextDueAtMs: number | null } {
     const reachMs = nowMs + Math.min(this.#lease.aheadMs, windowMs);
     const claimed: Claim[] = [];
@@ -99,6 +148,11 @@ export class MemoryDueSet implements DueSet {
     const byScore = (a: [string, number], b: [string, number]) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1);
     return [...this.#scores].sort(byScore).slice(0, count);
   }
+}
+
+function shown(breaker: MemoryBreaker | null): BreakerState {
+  if (breaker === null) return { kind: 'closed' };
+  return breaker.state === 'open' ? { kind: 'open' } : { kind: 'recovering', gapMs: 1 / (breaker.perMs * 1.5) };
 }
 
 /** Claims in a row, from the fraction; 0 for a due time, and for an infinite score, which no release of ours writes. */

@@ -3,7 +3,7 @@ import { dueSetKeys } from '../../lib/due-set/keys.ts';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import type { DueSet } from '../../lib/ports.ts';
 import type { TestUpstash } from '../support/upstash.ts';
-import { type DueSetState, MemoryDueSet } from './memory-due-set.ts';
+import { type DueSetState, type MemoryBreaker, MemoryDueSet } from './memory-due-set.ts';
 import type { MakeSetSide } from './set-side.ts';
 
 /** Real time, ms: a real Redis that needs this long for one call is no fault that the seed planned. */
@@ -42,6 +42,7 @@ export function redisSide(upstash: TestUpstash, stage: string): MakeSetSide {
       compare('reply', expected, reply);
       compare('scores', Object.fromEntries(model.state.scores), Object.fromEntries(found));
       compare('awake', model.state.awakeUntilMs > nowMs() ? 1 : 0, await upstash.direct('EXISTS', keys.awake));
+      compare('breaker', model.state.breaker, parsed(await upstash.direct('GET', keys.breaker)));
       return reply;
     };
 
@@ -61,8 +62,19 @@ export function redisSide(upstash: TestUpstash, stage: string): MakeSetSide {
         await upstash.direct('SCRIPT', 'FLUSH');
         const pairs = [...state.scores].flatMap(([id, score]) => [String(score), id]);
         if (pairs.length > 0) await upstash.direct('ZADD', keys.due, ...pairs);
+        if (state.breaker !== null) await upstash.direct('SET', keys.breaker, stored(state.breaker));
         model.load(state);
       },
     };
   };
+}
+
+function stored({ state, atMs, perMs, probes }: MemoryBreaker): string {
+  return `${state} ${atMs} ${perMs} ${probes}`;
+}
+
+function parsed(value: unknown): MemoryBreaker | null {
+  if (typeof value !== 'string') return null;
+  const [state, atMs, perMs, probes] = value.split(' ');
+  return { state: state as MemoryBreaker['state'], atMs: Number(atMs), perMs: Number(perMs), probes: Number(probes) };
 }

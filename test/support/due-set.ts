@@ -136,6 +136,6 @@ class InMemory extends OnTest {
   }
 
   async wipe(): Promise<void> {
-    this.set.load({ scores: new Map(), awakeUntilMs: 0 });
+    this.set.load({ scores: new Map(), awakeUntilMs: 0, breaker: null });
   }
 }

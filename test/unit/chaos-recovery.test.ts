@@ -44,8 +44,10 @@ describe('the recovery of killed drains', () => {
 
 describe('the book of leases', () => {
   const exchange = (settlements: string[], reply: { claims: string[]; stale?: string[] }, answered = true) => ({
-    asked: { arguments: ['EVALSHA', 'sha', '2', 'due', 'awake', '1', '2', '3', '4', '5', '6', '', ...settlements] },
-    reply: ['1', '', '0', reply.claims.map((text) => Buffer.from(text)), (reply.stale ?? []).map(Buffer.from)].map(
+    asked: {
+      arguments: ['EVALSHA', 'sha', '3', 'due', 'awake', 'breaker', ...'123456'.split(''), '', '', '', ...settlements],
+    },
+    reply: ['1', '', '0', reply.claims.map((text) => Buffer.from(text)), (reply.stale ?? []).map(Buffer.from), ''].map(
       (part) => (typeof part === 'string' ? Buffer.from(part) : part),
     ),
     answered,

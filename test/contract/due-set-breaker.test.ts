@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { dueSets, start, useRedisDueSet } from '../support/due-set.ts';
+
+/* The due set's contract: the circuit breaker that all drains of an account share. The set's clock is the test's. */
+
+const second = 1_000;
+const fails = { kind: 'fails', meanGapMs: 10 * second } as const;
+const works = { kind: 'works' } as const;
+const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `job_${index}`, delayMs: 0 }));
+
+describe.each(dueSets)('the breaker of the due set $name', ({ use }) => {
+  const on = use();
+
+  const claimedAt = async (ms: number, given = {}) => {
+    on.nowMs = start + ms;
+    return (await on.exchange(given)).claimed.length;
+  };
+
+  test('T49 open, it lets two probes through at a time: after a second, then ever more seldom, at last each 30 s', async () => {
+    await on.set.schedule(ids(100));
+    const { breaker, claimed } = await on.exchange({ provider: fails });
+    expect({ breaker, claimed }).toEqual({ breaker: { kind: 'open' }, claimed: [] });
+    const probesAtMs: number[] = [];
+    for (let ms = 0; ms <= 150 * second; ms += second) {
+      const claims = await claimedAt(ms);
+      if (claims > 0) probesAtMs.push(ms / second);
+      expect([0, 2]).toContain(claims);
+    }
+    expect(probesAtMs).toEqual([1, 3, 7, 15, 31, 61, 91, 121]);
+  });
+
+  test('T49 is one for all drains, however many tell of it, and does not start anew with each', async () => {
+    await on.set.schedule(ids(100));
+    await on.exchange({ provider: fails });
+    expect(await claimedAt(second)).toBe(2);
+    expect(await claimedAt(second, { provider: fails })).toBe(0);
+    expect(await claimedAt(2.5 * second, { provider: fails })).toBe(0);
+    expect(await claimedAt(3 * second)).toBe(2);
+  });
+
+  test('a caller that wants nothing takes no probe', async () => {
+    await on.set.schedule(ids(10));
+    await on.exchange({ provider: fails });
+    expect(await claimedAt(second, { claimMax: 0 })).toBe(0);
+    expect(await claimedAt(second)).toBe(2);
+  });
+
+  test('T49 once a probe has come through, claims come back at one and a half times the steady rate, then it closes', async () => {
+    await on.set.schedule(ids(100));
+    await on.exchange({ provider: fails });
+    await claimedAt(second);
+    // A hundred jobs, each read every ten seconds: ten a second.
+    const reply = await on.exchange({ provider: works });
+    expect(reply).toMatchObject({ claimed: [], breaker: { kind: 'recovering' } });
+    expect(reply.breaker.kind === 'recovering' && reply.breaker.gapMs).toBeCloseTo(1_000 / 15, 6);
+    const counts: number[] = [];
+    for (let tick = 2; tick <= 8; tick++) counts.push(await claimedAt(tick * second));
+    expect(counts).toEqual([15, 15, 15, 15, 15, 15, 8]);
+    await on.set.schedule(ids(200).slice(100));
+    expect(await claimedAt(9 * second)).toBe(100);
+    expect((await on.exchange()).breaker).toEqual({ kind: 'closed' });
+  });
+
+  test('after a pause it lets two seconds’ worth through at most', async () => {
+    await on.set.schedule(ids(100));
+    await on.exchange({ provider: fails });
+    await on.exchange({ provider: works });
+    expect(await claimedAt(3_600 * second)).toBe(30);
+  });
+
+  test('failures on the way back open it again, and the steady rate is the one from before', async () => {
+    await on.set.schedule(ids(100));
+    await on.exchange({ provider: fails });
+    await on.exchange({ provider: works });
+    const again = await on.exchange({ provider: { kind: 'fails', meanGapMs: 1 } });
+    expect(again.breaker).toEqual({ kind: 'open' });
+    const back = await on.exchange({ provider: works });
+    expect(back.breaker.kind === 'recovering' && back.breaker.gapMs).toBeCloseTo(1_000 / 15, 6);
+  });
+
+  test('a word that it works changes nothing while it is closed', async () => {
+    await on.set.schedule(ids(3));
+    expect(await on.exchange({ provider: works })).toMatchObject({ breaker: { kind: 'closed' } });
+  });
+
+  test('T31 a clock that has stepped back keeps no probe away for longer than 30 s', async () => {
+    await on.set.schedule(ids(10).map(({ id }) => ({ id, delayMs: -7_200 * second })));
+    await on.exchange({ provider: fails });
+    await on.put(String(start - 4_000 * second), 'job_0');
+    expect(await claimedAt(-3_600 * second)).toBe(0);
+    expect(await claimedAt(-3_570 * second)).toBeGreaterThan(0);
+  });
+
+  test('a drain with nothing in hand may leave when the next probe lies behind its window', async () => {
+    await on.set.schedule(ids(10));
+    await on.exchange({ provider: fails });
+    expect(await on.exchange({ windowMs: 900 })).toMatchObject({ leave: true, nextDueAtMs: start + second });
+    expect(await on.exchange({ windowMs: 1_000 })).toMatchObject({ leave: false });
+  });
+});
+
+describe('the breaker’s price', () => {
+  const on = useRedisDueSet();
+
+  test('is one command a tick, and two more when it changes', async () => {
+    await on.set.schedule(ids(10));
+    await on.set.exchange({ settlements: [], claimMax: 0, windowMs: 60_000, firstTick: false, inHand: 1 });
+    const count = async (given: Parameters<typeof on.exchange>[0]) => {
+      await on.upstash.direct('CONFIG', 'RESETSTAT');
+      await on.exchange({ inHand: 1, claimMax: 0, ...given });
+      return on.commandCalls();
+    };
+    // The call, GET and ZRANGE: the test's own clock saves TIME.
+    expect(await count({})).toBe(3);
+    expect(await count({ provider: fails })).toBe(5);
+    expect(await count({})).toBe(3);
+  });
+});

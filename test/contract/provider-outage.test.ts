@@ -1,0 +1,89 @@
+import { afterEach, expect, test } from 'vitest';
+import { drain } from '../../lib/drain.ts';
+import type { Provider } from '../../lib/ports.ts';
+import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+
+/* A provider that fails every job for minutes, on real parts. Times pass thirty times as fast. */
+
+let parts: Parts;
+afterEach(() => parts.close());
+
+const second = 1_000;
+const jobs = 150;
+
+async function start(): Promise<{ readsAtMs: number[]; elapsed: () => number }> {
+  parts = await startParts({ renderSeconds: 900, limits: false });
+  const { provider, clock } = parts.ports;
+  const startedAtMs = clock.monotonicMs();
+  const elapsed = () => clock.monotonicMs() - startedAtMs;
+  const readsAtMs: number[] = [];
+  const watched: Provider = {
+    create: (job, call) => provider.create(job, call),
+    read(job, call) {
+      readsAtMs.push(elapsed());
+      return provider.read(job, call);
+    },
+  };
+  parts.ports.provider = watched;
+  for (let i = 0; i < jobs; i++) await submitClip(parts, `clip-${i}`);
+  return { readsAtMs, elapsed };
+}
+
+async function strike(fault: object): Promise<void> {
+  const body = JSON.stringify({ route: 'status', ...fault });
+  expect((await fetch(`${parts.sume.url}/__control/faults`, { method: 'POST', body })).status).toBeLessThan(300);
+}
+
+async function restore(): Promise<void> {
+  await fetch(`${parts.sume.url}/__control/faults`, { method: 'DELETE' });
+}
+
+const within = (timesMs: readonly number[], fromMs: number, toMs: number) =>
+  timesMs.filter((atMs) => atMs >= fromMs && atMs < toMs).length;
+
+/** Reads in the fullest span of so long. */
+function fullest(timesMs: readonly number[], spanMs: number): number {
+  return Math.max(...timesMs.map((fromMs) => within(timesMs, fromMs, fromMs + spanMs)));
+}
+
+const outages = [
+  { name: 'answers 503', fault: { kind: 'error', status: 503, html: true } },
+  { name: 'denies the key', fault: { kind: 'error', status: 401 } },
+  { name: 'hangs', fault: { kind: 'hang' } },
+];
+
+test.each(outages)(
+  'T49 a provider that $name for all jobs gets a few probes, and no stampede once it is back',
+  { timeout: 60_000 },
+  async ({ fault }) => {
+    const { readsAtMs, elapsed } = await start();
+    const { clock } = parts.ports;
+    const draining = drain(parts.ports, parts.settings, remaining(parts, 370 * second));
+    await clock.sleep(75 * second);
+    await strike(fault);
+    const brokenAtMs = elapsed();
+    await clock.sleep(150 * second);
+    await restore();
+    const restoredAtMs = elapsed();
+    await clock.sleep(120 * second);
+    const endedAtMs = elapsed();
+
+    const steadyPerSecond = within(readsAtMs, brokenAtMs - 45 * second, brokenAtMs) / 45;
+    expect(steadyPerSecond).toBeGreaterThan(3);
+    // A hanging call takes half a minute to be known as failed. After that: two probes at a time, at last each 30 s.
+    const probes = within(readsAtMs, brokenAtMs + 75 * second, restoredAtMs);
+    expect(probes).toBeLessThanOrEqual(16);
+    const back = readsAtMs.filter((atMs) => atMs >= restoredAtMs);
+    expect(fullest(back, 10 * second)).toBeLessThanOrEqual(2 * steadyPerSecond * 10);
+    expect(within(back, endedAtMs - 45 * second, endedAtMs) / 45).toBeGreaterThan(0.7 * steadyPerSecond);
+
+    const stored = (await parts.ports.store.list('acme', { limit: 100 })).jobs;
+    expect(new Set(stored.map(({ state }) => state))).toEqual(new Set(['processing']));
+    expect(parts.sume.report()).toMatchObject({ billedClips: jobs, earlyReads: 0, duplicateReads: 0 });
+    const report = await draining;
+    expect(report.openTicks).toBeGreaterThan(40);
+    expect(parts.logged.filter(({ event }) => event === 'breaker').map(({ fields }) => fields?.state)).toContain(
+      'open',
+    );
+  },
+);
