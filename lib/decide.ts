@@ -154,7 +154,7 @@ function trouble(job: Job, outcome: Of<'trouble'>, nowMs: number, random: number
 /** Due later for a reason that is not the render's. The deadline still counts: a fault does not stop our own clock. */
 function postpone(before: Job, after: Job, dueAtMs: number, nowMs: number): Decision {
   if (after.state === 'overdue' || after.state === 'submitting') {
-    const lastReadAtMs = after.deadlineAtMs + (overdueReadsMs.at(-1) ?? 0);
+    const lastReadAtMs = overdueFromMs(after) + (overdueReadsMs.at(-1) ?? 0);
     if (nowMs >= lastReadAtMs + overdueGraceMs) return end(after, 'given_up', nowMs, after.lastFault?.code);
     return after === before ? { kind: 'keep', dueAtMs } : { kind: 'change', job: after, dueAtMs };
   }
@@ -176,14 +176,19 @@ function pastDeadline(job: Job, nowMs: number, notBeforeMs = nowMs): Decision | 
   if (nowMs < job.deadlineAtMs) return null;
   if (job.state === 'waiting') return expireUnsent(job, nowMs);
   if (job.state !== 'queued' && job.state !== 'processing') return null;
-  const nextMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
+  const nextMs = nextOverdueReadMs(overdueFromMs(job), nowMs);
   const overdue = enter(job, 'overdue', nowMs, 'deadline_passed');
   if (nextMs === null) return end(overdue, 'given_up', nowMs);
   return { kind: 'change', job: overdue, dueAtMs: Math.max(nextMs, notBeforeMs) };
 }
 
+/** From when the seldom reads are counted. A job that was given up and asked for again starts them anew. */
+function overdueFromMs({ deadlineAtMs, rearmedAtMs = 0 }: Job): number {
+  return Math.max(deadlineAtMs, rearmedAtMs);
+}
+
 function stillOverdue(job: Job, heard: Job, nowMs: number, notBeforeMs: number): Decision {
-  const nextMs = nextOverdueReadMs(job.deadlineAtMs, nowMs);
+  const nextMs = nextOverdueReadMs(overdueFromMs(job), nowMs);
   if (nextMs === null) return end(heard, 'given_up', nowMs);
   const dueAtMs = Math.max(nextMs, notBeforeMs);
   const unchanged = isUntroubled(job) && heard.providerStatus === job.providerStatus;

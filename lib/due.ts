@@ -56,9 +56,9 @@ export function beforeDeadline(dueAtMs: number, deadlineAtMs: number, nowMs: num
 }
 
 /** The next of the seldom reads after the deadline, or null when the last one lies behind. */
-export function nextOverdueReadMs(deadlineAtMs: number, nowMs: number): number | null {
-  const delay = overdueReadsMs.find((afterMs) => deadlineAtMs + afterMs > nowMs);
-  return delay === undefined ? null : deadlineAtMs + delay;
+export function nextOverdueReadMs(overdueFromMs: number, nowMs: number): number | null {
+  const delay = overdueReadsMs.find((afterMs) => overdueFromMs + afterMs > nowMs);
+  return delay === undefined ? null : overdueFromMs + delay;
 }
 
 function clamp(value: number, min: number, max: number): number {

@@ -11,7 +11,7 @@ import type { JsonObject } from './json.ts';
  * waiting     durable with us, not at the provider; expires if it is never sent by its deadline
  * submitting  a create call may have reached the provider; it is only ever repeated with the same idempotency key
  * overdue     our deadline passed; the render may still be running and billed, so it is read again, seldom
- * given_up    overdue for days without a verdict
+ * given_up    overdue for days without a verdict; the one end that can be taken back, by asking for the job again
  */
 export const jobStates = [
   'waiting',
@@ -31,7 +31,7 @@ export type JobState = (typeof jobStates)[number];
 
 const activeStates: ReadonlySet<JobState> = new Set(['waiting', 'submitting', 'queued', 'processing', 'overdue']);
 
-/** An active job must be in a due set; every other one has ended and never changes its state again. */
+/** An active job must be in a due set; every other one has ended and never changes its state again (unless it was given up). */
 export function isActive(state: JobState): boolean {
   return activeStates.has(state);
 }
@@ -109,6 +109,8 @@ export interface Job {
   resultReads: number;
   /** Until when the provider asked not to be read, where that was long: see `unnotedWaitMs`. */
   notBeforeMs?: number;
+  /** When it was last asked for again after it had been given up. */
+  rearmedAtMs?: number;
   /** While it is worked as a suspect: see suspect.ts. */
   suspectedAtMs?: number;
   lastFault?: Fault & { atMs: number };
@@ -149,4 +151,11 @@ export function enter(job: Job, state: JobState, nowMs: number, reason?: string)
     history: [...job.history, entry].slice(-historyMax),
     ...(isActive(state) ? {} : { finishedAtMs: nowMs }),
   };
+}
+
+/** A job that was given up, as it is once it has been asked for again: overdue, its seldom reads counted from now. */
+export function rearmed(job: Job, nowMs: number): Job {
+  const { finishedAtMs: _, missingSinceMs: __, ...rest } = job;
+  const counts = { failuresInRow: 0, missingReads: 0, resultReads: 0 };
+  return enter({ ...rest, ...counts, rearmedAtMs: nowMs }, 'overdue', nowMs, 'rearmed');
 }

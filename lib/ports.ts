@@ -54,11 +54,20 @@ export interface ExchangeReply {
   breaker: BreakerState;
 }
 
+/** A job that is to be due `delayMs` from now. */
+export interface Entry {
+  id: string;
+  delayMs: number;
+}
+
 /** One account's due set. Every call rejects with a DueSetError and nothing else. */
 export interface DueSet {
   exchange(request: ExchangeRequest): Promise<ExchangeReply>;
-  /** Adds ids that are not there, each due `delayMs` from now. `wake`: no drain is awake and the caller must wake one. */
-  schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }>;
+  /**
+   * Adds ids that are not there; `pull` also makes those due sooner that are there, due later and not leased. `wake`: no
+   * drain is awake and the caller must wake one.
+   */
+  schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }>;
   /** The set's own clock, ms since 1970: due times and `notBeforeMs` are on it. */
   nowMs(): Promise<number>;
   /** Those of the ids that the set does not hold. */

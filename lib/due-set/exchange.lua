@@ -35,9 +35,11 @@ end
 if #kept > 0 then redis.call('ZADD', due, unpack(kept)) end
 if #gone > 0 then redis.call('ZREM', due, unpack(gone)) end
 
+local range = redis.call('ZRANGE', due, 0, limit + 64, 'WITHSCORES') -- 64: leases about to end lie among the due
+
 -- While the provider fails: two probes at a time, after 1 s, then ever more seldom up to 30 s. On the way back: one and a
 -- half times as many claims as the set makes in steady times, for at most the last 2 s.
-local stored = redis.call('GET', breaker) or ''
+local stored = #range > 0 and redis.call('GET', breaker) or ''
 local state, at, perMs, probes = string.match(stored, '^(%a+) (%S+) (%S+) (%d+)$')
 at, perMs, probes = tonumber(at), tonumber(perMs), tonumber(probes)
 if ARGV[8] == 'fails' and state ~= 'open' then
@@ -56,7 +58,6 @@ end
 
 -- Not past the caller's window: what falls due after it is left to the next drain, in time.
 local claimed, leased, nextDue, reach = {}, {}, '', now + math.min(ahead, window)
-local range = redis.call('ZRANGE', due, 0, limit + 64, 'WITHSCORES') -- 64: leases about to end lie among the due
 for i = 1, #range, 2 do
   local id, score = range[i], tonumber(range[i + 1])
   local claims = math.floor((score % 1) * 16)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Redis } from '@upstash/redis';
 import { DueSetError, messageOf } from '../errors.ts';
-import type { BreakerState, Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../ports.ts';
+import type { BreakerState, Claim, DueSet, Entry, ExchangeReply, ExchangeRequest, Settlement } from '../ports.ts';
 import { type DueSetKeys, dueSetKeys } from './keys.ts';
 import { exchangeScript, scheduleScript } from './scripts.gen.ts';
 
@@ -95,15 +95,16 @@ export class UpstashDueSet implements DueSet {
     return readExchange(await this.#run(this.#exchange, [due, awake, breaker], args));
   }
 
-  async schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
+  async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
     const { due, awake } = this.#keys;
+    const pull = mode === 'pull' ? '1' : '';
     let added = 0;
     let wake = false;
     for (let start = 0; start < entries.length; start += scheduleMax) {
       const chunk = entries.slice(start, start + scheduleMax);
       const args = chunk.flatMap(({ id, delayMs }) => [String(Math.max(0, Math.ceil(delayMs))), id]);
       const [addedText, wakeText] = texts(
-        await this.#run(this.#schedule, [due, awake], [String(wakeGraceMs), this.#now(), ...args]),
+        await this.#run(this.#schedule, [due, awake], [String(wakeGraceMs), this.#now(), pull, ...args]),
       );
       added += Number(addedText);
       wake ||= wakeText === '1';

@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import type { LambdaContext, LambdaEvent } from 'hono/aws-lambda';
-import { JobStoreError, messageOf } from '../errors.ts';
+import { DueSetError, JobStoreError, messageOf } from '../errors.ts';
 import type { JobStore } from '../ports.ts';
 import type { SubmitPorts } from '../submit.ts';
 import { jobRoutes } from './jobs.ts';
 import { answerProblem, Problem } from './problem.ts';
 
 export interface ApiPorts extends SubmitPorts {
-  store: Pick<JobStore, 'create' | 'get' | 'list'>;
+  store: Pick<JobStore, 'create' | 'get' | 'list' | 'update'>;
   stage: string;
   /** The account that new jobs go to. */
   account: string;
@@ -42,6 +42,12 @@ export function createApp(ports: ApiPorts): Hono<ApiEnv> {
           'record_unavailable',
           'The record can not be reached now. Nothing was written; repeat the request.',
         ),
+      );
+    }
+    if (error instanceof DueSetError) {
+      return answerProblem(
+        context,
+        new Problem(503, 'due_set_unavailable', 'Redis can not be reached now; repeat the request.'),
       );
     }
     return answerProblem(context, new Problem(500, 'internal_error', 'The request failed on our side.'));

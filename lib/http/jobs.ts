@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { jobIdPattern } from '../identify.ts';
-import { type JobState, jobStates } from '../job.ts';
+import { type Job, type JobState, jobStates } from '../job.ts';
+import { pollNow } from '../poll-now.ts';
 import { submit } from '../submit.ts';
 import type { ApiEnv, ApiPorts } from './app.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -43,18 +44,28 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
     return context.json({ jobs: page.jobs.map(jobSummary), next_cursor: nextCursor });
   });
 
-  routes.get('/:id', async (context) => {
-    const id = context.req.param('id');
+  const findJob = async (context: Context<ApiEnv>, id: string): Promise<Job> => {
     const job = jobIdPattern.test(id) ? await ports.store.get(id) : null;
     // Another owner's job is answered like one that does not exist.
     if (job === null || job.owner !== context.get('owner'))
       throw new Problem(404, 'no_such_job', 'There is no job with this id.', 'id');
-    return context.json(jobView(job));
+    return job;
+  };
+
+  routes.get('/:id', async (context) => context.json(jobView(await findJob(context, context.req.param('id')))));
+
+  routes.post('/:id/poll', async (context) => {
+    const { kind, job } = await pollNow(ports, await findJob(context, context.req.param('id')));
+    if (kind === 'polled') return context.json(jobView(job), 202);
+    if (kind === 'ended') throw new Problem(409, 'job_ended', `The job has ended as ${job.state}.`, 'id');
+    const detail = 'The provider never confirmed this job, and sending it again after so long might bill it twice.';
+    throw new Problem(409, 'job_unconfirmed', detail, 'id');
   });
 
   for (const [path, methods] of [
     ['/', 'GET, POST'],
     ['/:id', 'GET'],
+    ['/:id/poll', 'POST'],
   ] as const) {
     routes.all(path, (context) => {
       context.header('Allow', methods);

@@ -52,6 +52,7 @@ const movingFields = {
   missingSinceMs: ['missing_since_ms', 'number'],
   resultReads: ['result_reads', 'number'],
   notBeforeMs: ['not_before_ms', 'number'],
+  rearmedAtMs: ['rearmed_at_ms', 'number'],
   suspectedAtMs: ['suspected_at_ms', 'number'],
   lastFault: ['last_fault', 'object'],
   result: ['result', 'object'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dueSets, start, useRedisDueSet } from '../support/due-set.ts';
+import { dueSets, remove, start, useRedisDueSet } from '../support/due-set.ts';
 
 /* The due set's contract: the circuit breaker that all drains of an account share. The set's clock is the test's. */
 
@@ -101,6 +101,15 @@ describe.each(dueSets)('the breaker of the due set $name', ({ use }) => {
 
 describe('the breaker’s price', () => {
   const on = useRedisDueSet();
+
+  test('is nothing while the set is empty', async () => {
+    await on.set.schedule(ids(1));
+    const { claimed } = await on.exchange();
+    await on.exchange({ settlements: claimed.map(({ id, token }) => remove(id, token)) });
+    await on.upstash.direct('CONFIG', 'RESETSTAT');
+    await on.exchange({ inHand: 1 });
+    expect(await on.commandCalls()).toBe(2);
+  });
 
   test('is one command a tick, and two more when it changes', async () => {
     await on.set.schedule(ids(10));

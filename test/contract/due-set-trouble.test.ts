@@ -8,6 +8,27 @@ import type { TestUpstash } from '../support/upstash.ts';
 describe.each(dueSets)('scheduling $name', ({ use }) => {
   const on = use();
 
+  test('pulls forward what is due later when asked to, and still no lease', async () => {
+    const { id, token } = await on.claimOne();
+    await on.set.schedule([
+      { id: 'later', delayMs: 50_000 },
+      { id: 'soon', delayMs: 1_000 },
+    ]);
+    const ids = [id, 'later', 'soon', 'new'];
+    const { added } = await on.set.schedule(
+      ids.map((name) => ({ id: name, delayMs: 2_000 })),
+      'pull',
+    );
+    expect(added).toBe(1);
+    const dueAtMs = String(start + 2_000);
+    expect(await Promise.all(ids.map((name) => on.score(name)))).toEqual([
+      token,
+      dueAtMs,
+      String(start + 1_000),
+      dueAtMs,
+    ]);
+  });
+
   test('adds what is not there and never disturbs a due time or a lease', async () => {
     const { id, token } = await on.claimOne();
     await on.set.schedule([{ id: 'waiting', delayMs: 50_000 }]);

@@ -1,5 +1,5 @@
 import { exchangeMax, type LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
-import type { BreakerState, Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
+import type { BreakerState, Claim, DueSet, Entry, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
 
 /** How long a drain that was just woken has to show itself. */
 const wakeGraceMs = 5_000;
@@ -64,12 +64,15 @@ export class MemoryDueSet implements DueSet {
     return { nowMs, claimed, stale, leave, nextDueAtMs, breaker: shown(breaker) };
   }
 
-  async schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
+  async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
     if (entries.length === 0) return { added: 0, wake: false };
     const nowMs = this.#nowMs();
     const before = this.#scores.size;
     for (const { id, delayMs } of entries) {
-      if (!this.#scores.has(id)) this.#scores.set(id, nowMs + Math.max(0, Math.ceil(delayMs)));
+      const dueAtMs = nowMs + Math.max(0, Math.ceil(delayMs));
+      const score = this.#scores.get(id);
+      const isLater = score !== undefined && score % 1 === 0 && score > dueAtMs;
+      if (score === undefined || (mode === 'pull' && isLater)) this.#scores.set(id, dueAtMs);
     }
     const wake = this.#awakeUntilMs <= nowMs;
     if (wake) this.#awakeUntilMs = nowMs + wakeGraceMs;
