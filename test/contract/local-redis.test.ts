@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -36,6 +36,19 @@ async function ask(port: number, ...command: string[]): Promise<Reply | undefine
 
 const settings = async (port: number, name: string) => String(((await ask(port, 'CONFIG', 'GET', name)) as Reply[])[1]);
 
+/** A Redis that another process has started; on a temporary directory when none is given. */
+async function startElsewhere(directory: string): Promise<{ starter: ChildProcess; pid: number; port: number }> {
+  const script = `import { startRedis } from ${JSON.stringify(join(import.meta.dirname, '../../infra/local/redis/redis.ts'))};
+    const dataDir = process.argv[1];
+    const redis = await startRedis(dataDir ? { dataDir } : {});
+    console.log(redis.pid, redis.port);
+    setInterval(() => {}, 1000);`;
+  const starter = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, directory]);
+  const [line] = (await once(starter.stdout, 'data')) as [Buffer];
+  const [pid, port] = line.toString().trim().split(' ').map(Number);
+  return { starter, pid: Number(pid), port: Number(port) };
+}
+
 describe('a Redis of our own', () => {
   it('keeps its data between starts, never evicts, and listens on loopback only', async () => {
     const first = await start({ dataDir });
@@ -59,6 +72,15 @@ describe('a Redis of our own', () => {
     expect(existsSync(directory)).toBe(false);
     expect(() => process.kill(redis.pid, 0)).toThrow('ESRCH');
     await redis.close();
+  });
+
+  it('ends, and its directory goes, when the process that started it without one is killed', async () => {
+    const { starter, port } = await startElsewhere('');
+    const directory = await settings(port, 'dir');
+    starter.kill('SIGKILL');
+    await once(starter, 'exit');
+    await vi.waitFor(() => expect(existsSync(directory)).toBe(false), 10_000);
+    await expect(ask(port, 'PING')).rejects.toThrow('Redis cannot be reached');
   });
 
   it('says in one line that a port is taken or a directory is in use', async () => {
@@ -86,20 +108,14 @@ describe('a Redis of our own', () => {
   });
 
   it('stops the server that a killed starter left on the directory, and has its data', async () => {
-    const script = `import { startRedis } from ${JSON.stringify(join(import.meta.dirname, '../../infra/local/redis/redis.ts'))};
-      const redis = await startRedis({ dataDir: process.argv[1] });
-      console.log(redis.pid, redis.port);
-      setInterval(() => {}, 1000);`;
-    const starter = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, dataDir]);
-    const [line] = (await once(starter.stdout, 'data')) as [Buffer];
-    const [pid, port] = line.toString().trim().split(' ').map(Number);
-    await ask(Number(port), 'SET', 'kept', 'yes');
+    const { starter, pid, port } = await startElsewhere(dataDir);
+    await ask(port, 'SET', 'kept', 'yes');
     starter.kill('SIGKILL');
     await once(starter, 'exit');
-    expect(() => process.kill(Number(pid), 0)).not.toThrow();
+    expect(() => process.kill(pid, 0)).not.toThrow();
     const next = await start({ dataDir });
     expect(next.pid).not.toBe(pid);
     expect(String(await ask(next.port, 'GET', 'kept'))).toBe('yes');
-    await expect(ask(Number(port), 'PING')).rejects.toThrow('Redis cannot be reached');
+    await expect(ask(port, 'PING')).rejects.toThrow('Redis cannot be reached');
   });
 });

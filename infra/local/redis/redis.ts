@@ -5,10 +5,11 @@ import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../stack/free-port.ts';
 import { RedisLink } from '../upstash-rest/redis-link.ts';
+import { endWithStarter } from './end-with-starter.ts';
 import { claimDirectory, identifyRedis, stopLeftover } from './redis-leftover.ts';
 
 export type RedisOptions = {
-  /** Where the data lives, kept between starts. Absent: a temporary directory, gone at `close`. */
+  /** Where the data lives, kept between starts. Absent: a temporary directory; it and Redis end with this process at the latest. */
   dataDir?: string;
   /** Absent or 0: a free port. */
   port?: number;
@@ -73,6 +74,7 @@ async function startOnPort(
   for (let attempt = 1; ; attempt += 1) {
     const port = wantedPort === 0 ? await freePort() : wantedPort;
     const child = spawnRedis(program, directory, port, appendOnly);
+    if (isTemporary) endWithStarter(child, directory);
     const releaseDirectory = claimDirectory(directory, { ownerPid: process.pid, pid: child.pid ?? 0, port });
     const close = async () => {
       await stop(child);
