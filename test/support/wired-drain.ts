@@ -1,0 +1,54 @@
+import type { Job } from '../../lib/job.ts';
+import type { Log, LogFields } from '../../lib/log.ts';
+import { wireApi } from '../../lib/wire/api.ts';
+import { wireDrain } from '../../lib/wire/drain.ts';
+import { putJobs, startTestDynamo, testJob } from './dynamo.ts';
+import { startScriptedServer } from './scripted-server.ts';
+import { startTestUpstash } from './upstash.ts';
+
+export const dueKey = 'pk:{test}:due:sume';
+const dayMs = 86_400_000;
+
+/**
+ * The drain and the API's parts, wired from their environment as in production, on real stores and the machine's own clock; the
+ * provider's answers are scripted.
+ */
+export async function startWiredDrain(given: Record<string, string> = {}) {
+  const [upstash, dynamo, provider] = await Promise.all([startTestUpstash(), startTestDynamo(), startScriptedServer()]);
+  const table = await dynamo.createTable();
+  const environment = {
+    STAGE: 'test',
+    TABLE_NAME: table,
+    DYNAMODB_ENDPOINT: dynamo.url,
+    UPSTASH_REDIS_REST_URL: upstash.url,
+    UPSTASH_REDIS_REST_TOKEN: upstash.token,
+    SUME_API_KEY: 'sk_test',
+    SUME_API_BASE_URL: provider.url,
+    ...given,
+  };
+  const { ports, settings } = await wireDrain(environment);
+  const api = await wireApi(environment);
+  const logged: { event: string; fields: LogFields | undefined }[] = [];
+  const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
+  const log: Log = { info: note, warn: note, error: note };
+  return {
+    ...{ upstash, dynamo, provider, environment, settings, logged, ports: { ...ports, log }, api: { ...api, log } },
+    /** Jobs that the provider has as `clip-0`, `clip-1`…, each due so long ago. */
+    async putRunning(count: number, overdueMs: number): Promise<Job[]> {
+      const deadlineAtMs = Date.now() + dayMs;
+      const jobs = Array.from({ length: count }, (_, i) => {
+        const id = `job_${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)).padStart(32, 'x')}`;
+        return testJob({ id, state: 'processing', providerJobId: `clip-${i}`, deadlineAtMs });
+      });
+      await putJobs(dynamo.client, table, jobs);
+      const due = String(Date.now() - overdueMs);
+      await upstash.direct('ZADD', dueKey, ...jobs.flatMap(({ id }) => [due, id]));
+      return jobs;
+    },
+    async close() {
+      await Promise.all([upstash.close(), dynamo.close(), provider.close()]);
+    },
+  };
+}
+
+export type WiredDrain = Awaited<ReturnType<typeof startWiredDrain>>;
