@@ -23,6 +23,9 @@ export function shardOf(id: string): number {
 /** No number of ours is larger than the last time that a Date can hold. */
 const timeMaxMs = 8.64e15;
 
+/** After a deadline, or the moment at which a job was armed again: due.ts tries for 78 h, and the last wait may be an hour and a tenth. */
+const lastReadAfterMaxMs = 80 * 3_600_000;
+
 /** `object` and `list` are stored as JSON text. */
 type Kind = 'text' | 'number' | 'object' | 'list';
 
@@ -91,8 +94,9 @@ export function toItem(job: Job): Item {
   return item;
 }
 
-/** True when the item's retention is over: it counts as deleted. `nowMs` is wall time. */
+/** True when the item's retention is over: it counts as deleted. Never while its job is active. `nowMs` is wall time. */
 export function isExpired(item: Item, nowMs: number): boolean {
+  if (isActive(item.state?.S as Job['state'])) return false;
   const expiresAtSec = Number(item.expires_at?.N ?? Number.NaN);
   return expiresAtSec * 1000 <= nowMs;
 }
@@ -109,10 +113,31 @@ export function fromItem(item: Item): { job: Job } | { broken: string } {
   }
   const missing = requiredFields.find((field) => job[field] === undefined);
   if (missing !== undefined) return { broken: `attribute ${fields[missing][0]} is missing` };
-  if (!jobStates.includes(job.state as Job['state'])) return { broken: `state "${String(job.state)}" is unknown` };
+  if (!jobStates.includes(job.state as Job['state'])) return { broken: `state ${quoted(job.state)} is unknown` };
+  const uncounted = counts.find((field) => !isCount(job[field]));
+  if (uncounted !== undefined) return { broken: `attribute ${fields[uncounted][0]} is no count` };
+  // Asked about it, Sume would not know the job, and it would be lost.
+  if (job.provider !== 'sume') return { broken: `provider ${quoted(job.provider)} is unknown` };
   if (!(job.history as unknown[]).every(isTimed)) return { broken: 'attribute history has an entry without a time' };
   if (job.lastFault !== undefined && !isTimed(job.lastFault)) return { broken: 'attribute last_fault has no time' };
-  return { job: job as unknown as Job };
+  return { job: withoutEndlessWait(job as unknown as Job) };
+}
+
+/** For a log line, which must not be as long as an item may be. */
+function quoted(word: unknown): string {
+  return `"${String(word).slice(0, 100)}"`;
+}
+
+/** A number of failures below 0 would make every wait after one of them 0. */
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** The job, free of a noted wait that is later than its last read can be: no provider has told that, and nobody would look at it again. */
+function withoutEndlessWait(job: Job): Job {
+  const { notBeforeMs = 0, ...rest } = job;
+  const lastReadMs = Math.max(job.deadlineAtMs, job.rearmedAtMs ?? 0) + lastReadAfterMaxMs;
+  return notBeforeMs > lastReadMs ? rest : job;
 }
 
 function isTimed(entry: unknown): boolean {
@@ -120,6 +145,8 @@ function isTimed(entry: unknown): boolean {
 }
 
 const requiredFields = ['id', 'owner', 'account', 'state', 'input', 'createdAtMs', 'deadlineAtMs', 'revision'] as const;
+
+const counts = ['failuresInRow', 'missingReads', 'resultReads', 'revision'] as const;
 
 /** For fields that an item of an older release may lack. */
 const defaults: Partial<Job> = {
