@@ -41,12 +41,12 @@ export function decide(job: Job, outcome: Outcome, nowMs: number, random: number
 /** True when the wait that follows is the provider's, and not only our own prudence. */
 function tellsToWait(outcome: Outcome): boolean {
   const { kind } = outcome;
-  if (kind === 'trouble' || kind === 'no_slot') return outcome.retryAfterMs !== null;
-  return kind === 'running' || kind === 'accepted' || kind === 'throttled';
+  if (kind === 'trouble' || kind === 'no_slot' || kind === 'throttled') return outcome.retryAfterMs !== null;
+  return kind === 'running' || kind === 'accepted';
 }
 
 function decideFreely(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
-  if (isLateCreate(job, outcome)) return postpone(job, job, nowMs + pollDelayMs(null, random), nowMs);
+  if (isLateCreate(job, outcome)) return readSoon(job, nowMs + pollDelayMs(null, random), nowMs);
   switch (outcome.kind) {
     case 'accepted':
       return accept(job, outcome, nowMs, random);
@@ -78,6 +78,11 @@ function decideFreely(job: Job, outcome: Outcome, nowMs: number, random: number)
 function isLateCreate(job: Job, { kind }: Outcome): boolean {
   const ofCreate = kind === 'accepted' || kind === 'refused' || kind === 'no_slot';
   return ofCreate && !needsCreate(job);
+}
+
+/** An overdue job is not given up for what a create says: the read that it is due may be its only one. */
+function readSoon(job: Job, dueAtMs: number, nowMs: number): Decision {
+  return job.state === 'overdue' ? { kind: 'keep', dueAtMs } : postpone(job, job, dueAtMs, nowMs);
 }
 
 type Of<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
@@ -171,14 +176,16 @@ export function expireUnsent(job: Job, nowMs: number): Decision | null {
   return end(withFault(job, fault, nowMs), 'expired', nowMs, fault.code);
 }
 
-/** What our own deadline does to a job once it has passed, or null while it has not. No read before `notBeforeMs`. */
+/**
+ * What our own deadline does to a job once it has passed, or null while it has not. No read before `notBeforeMs`.
+ * A confirmed job is only given up from overdue: however late it comes there, it is read once more.
+ */
 function pastDeadline(job: Job, nowMs: number, notBeforeMs = nowMs): Decision | null {
   if (nowMs < job.deadlineAtMs) return null;
   if (job.state === 'waiting') return expireUnsent(job, nowMs);
   if (job.state !== 'queued' && job.state !== 'processing') return null;
-  const nextMs = nextOverdueReadMs(overdueFromMs(job), nowMs);
+  const nextMs = nextOverdueReadMs(overdueFromMs(job), nowMs) ?? nowMs;
   const overdue = enter(job, 'overdue', nowMs, 'deadline_passed');
-  if (nextMs === null) return end(overdue, 'given_up', nowMs);
   return { kind: 'change', job: overdue, dueAtMs: Math.max(nextMs, notBeforeMs) };
 }
 

@@ -3,7 +3,7 @@ import { DueSetError, messageOf } from './errors.ts';
 import { FanOut } from './fan-out.ts';
 import { Hand } from './hand.ts';
 import { Pace } from './pace.ts';
-import type { BreakerState, DueSet, ExchangeReply, Waker } from './ports.ts';
+import type { BreakerState, DueSet, ExchangeReply, ExchangeRequest, Waker } from './ports.ts';
 import { SetClock } from './set-clock.ts';
 import { Workbench, type WorkbenchPorts, type WorkbenchSettings, type WorkCounts } from './workbench.ts';
 
@@ -37,9 +37,9 @@ export interface DrainSettings extends WorkbenchSettings {
 export interface DrainReport extends WorkCounts {
   /**
    * `idle`: nothing due in the window. `window`: its time was over. `no_time`: it never began. `calm`: a helper with
-   * nothing to help with. `limit`: the due set's plan is used up.
+   * nothing to help with. `covered`: another drain goes on for as long. `limit`: the due set's plan is used up.
    */
-  ended: 'idle' | 'window' | 'no_time' | 'calm' | 'limit';
+  ended: 'idle' | 'window' | 'no_time' | 'calm' | 'covered' | 'limit';
   ticks: number;
   claims: number;
   /** Now minus the oldest due time met, at most; the health of the whole. */
@@ -74,6 +74,7 @@ class Drain {
   readonly #settings: DrainSettings;
   readonly #remainingMs: () => number;
   readonly #isHelper: boolean;
+  #role: ExchangeRequest['role'];
   readonly #clock: SetClock;
   readonly #hand: Hand;
   readonly #pace: Pace;
@@ -93,6 +94,7 @@ class Drain {
     this.#settings = settings;
     this.#remainingMs = remainingMs;
     this.#isHelper = isHelper;
+    this.#role = isHelper ? 'helper' : 'new';
     this.#clock = new SetClock(ports.clock.monotonicMs);
     this.#hand = new Hand(settings.leaseMs);
     this.#pace = new Pace(settings);
@@ -133,7 +135,8 @@ class Drain {
       if (!open) this.#close();
       const reply = await this.#exchange(open);
       if (reply === 'limit') return 'limit';
-      if (open && reply?.leave === true) return 'idle';
+      if (open && reply?.role === 'leave') return 'idle';
+      if (open && reply?.role === 'covered') return 'covered';
       const outOfTime = this.#remainingMs() < 2 * this.#settings.tickMs;
       if (!open && (this.#hand.size === 0 || outOfTime)) return calm ? 'calm' : 'window';
       await this.#rest(startedAtMs);
@@ -185,7 +188,7 @@ class Drain {
       settlements,
       claimMax,
       windowMs: open ? this.#windowEndsAtMs - sentAtMs : 0,
-      firstTick: this.#report.ticks === 0,
+      role: this.#role,
       inHand: this.#hand.size - settled,
       provider: this.#breaker.news,
     };
@@ -197,6 +200,7 @@ class Drain {
       // There is more to settle or to renew than one exchange takes: that must not wait for a tick.
       if (settlements.length === this.#settings.exchangeMax) this.#bell.abort();
       this.#learn(reply.breaker);
+      if (reply.role !== 'leave' && reply.role !== 'covered') this.#role = reply.role;
       if (open) this.#claimed(reply, claimMax);
       return reply;
     } catch (error) {

@@ -20,12 +20,19 @@ export interface Settlement {
   to: { kind: 'due'; atMs: number } | { kind: 'remove' } | { kind: 'renew'; token: string };
 }
 
+/**
+ * One drain is the `first` on its set, with the longest window; a `further` one is needed only while it has work, and
+ * carries the mark by which it knows whether the first still ticks. A `helper` was started by a drain that fell behind,
+ * and leaves by its own rule.
+ */
+type DrainRole = 'first' | `further ${string}` | 'helper';
+
 export interface ExchangeRequest {
   settlements: readonly Settlement[];
   claimMax: number;
   /** Ms until the caller's window ends; after that it claims no more. */
   windowMs: number;
-  firstTick: boolean;
+  role: 'new' | DrainRole;
   /** Ids that the caller still works on, not counting those settled here. */
   inHand: number;
   /** What the caller has newly heard of the provider as a whole. */
@@ -47,8 +54,11 @@ export interface ExchangeReply {
   claimed: Claim[];
   /** Ids whose token no longer held: somebody else claimed them, or the set was wiped. Nothing was changed for them. */
   stale: string[];
-  /** Nothing is in hand and nothing falls due before the window ends: the caller may leave. */
-  leave: boolean;
+  /**
+   * What the caller is from now on. `leave`: nothing is in hand and nothing falls due before its window ends. `covered`:
+   * nothing is in hand, and the first drain goes on for as long.
+   */
+  role: DrainRole | 'leave' | 'covered';
   /** The earliest due time or lease end among the others, ms; null when there are none. */
   nextDueAtMs: number | null;
   breaker: BreakerState;
@@ -70,7 +80,7 @@ export interface DueSet {
   schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }>;
   /** The set's own clock, ms since 1970: due times and `notBeforeMs` are on it. */
   nowMs(): Promise<number>;
-  /** Those of the ids that the set does not hold. */
+  /** Those of the ids that the set does not hold; one under a score that it would never come to is taken out first. */
   absent(ids: readonly string[]): Promise<string[]>;
 }
 

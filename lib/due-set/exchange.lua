@@ -1,18 +1,19 @@
 -- One tick of a drain: give back what was worked on, keep what is in hand, claim what falls due.
 -- KEYS[1] due set: sorted set of job id -> due time in ms; while leased, lease end in ms + claims/16
--- KEYS[2] awake mark: there while a drain is ticking
+-- KEYS[2] awake mark: there while a drain is ticking; '<when its window ends> <when it last ticked>', ms
 -- KEYS[3] breaker: absent while calls go through; 'open <next probe> <per ms> <probes sent>' while the provider fails,
 --   then 'recovering <paid up to> <per ms> 0' until what waited meanwhile is worked off
 -- ARGV[1] lease ms  [2] ahead ms  [3] most ids to claim  [4] ms until the caller's window ends
--- ARGV[5] '1' on its first tick  [6] ids it still works on  [7] now in ms, or '' for Redis TIME
+-- ARGV[5] what it is: 'new' on its first tick, then what the last reply said; 'helper'  [6] ids it still works on  [7] now in ms, or '' for Redis TIME
 -- ARGV[8] 'fails' or 'works': what the caller has newly heard of the provider; '' for nothing new
 -- ARGV[9] ms between two reads of one job, as the caller sees them
 -- ARGV[10…] triples of id, token and the new score (a due time, or a later token to renew the lease) or 'remove'.
 --   At most 3,900 triples. Safe to repeat after a lost reply.
--- Returns strings: now; next due or ''; '1' if the caller may leave; then two flat lists:
+-- Returns strings: now; next due or ''; 'leave' if nothing is left for the caller in its window, 'covered' if it may leave
+--   because the first drain goes on for as long, else what it is now: 'first', 'further <the mark it saw>', 'helper'; then two flat lists:
 --   claims (id, due, token, claims in a row) · stale ids (the token no longer holds; nothing was changed);
 --   last the breaker: '' closed, 'open', or while recovering the ms between two of these claims
-local due, awake, breaker, first = KEYS[1], KEYS[2], KEYS[3], ARGV[5] == '1'
+local due, awake, breaker, role = KEYS[1], KEYS[2], KEYS[3], ARGV[5]
 local lease, ahead, limit, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local inHand, now = tonumber(ARGV[6]), tonumber(ARGV[7])
 if not now then
@@ -83,10 +84,28 @@ end
 local written = state and string.format('%s %.17g %.17g %d', state, at, perMs, probes) or ''
 if written == '' and stored ~= '' then redis.call('DEL', breaker) end
 if written ~= '' and written ~= stored then redis.call('SET', breaker, written, 'PX', 3600000) end
-local leave = window > 0 and #leased == 0 and inHand == 0 and (nextDue == '' or tonumber(nextDue) > now + window)
-if leave and not first then redis.call('DEL', awake) end
-if first and not leave then redis.call('SET', awake, '1', 'PX', math.max(window, 1)) end
+
+-- One drain is the first on its set. Another whose window ends with that one's, or little later, is not needed unless it
+-- has work; it leaves once it has seen that the first still ticks. One whose window reaches further takes over.
+local idle = window > 0 and made == 0 and inHand == 0
+if idle and (nextDue == '' or tonumber(nextDue) > now + window) then
+  if role == 'first' then redis.call('DEL', awake) end
+  role = 'leave'
+elseif role ~= 'helper' and window > 0 then
+  local mark = role ~= 'first' and redis.call('GET', awake) or ''
+  if (tonumber(string.match(mark, '^%S+')) or 0) < now + window * 0.95 then
+    local text = exact(now + window) .. ' ' .. exact(now)
+    redis.call('SET', awake, text, 'PX', math.max(math.floor(math.min(2 * ahead, window)), 1))
+    role = 'first'
+  elseif idle and role ~= 'new' and role ~= 'further ' .. mark then
+    role = 'covered'
+  elseif role == 'new' then
+    role = 'further ' .. mark
+  end
+elseif role == 'new' then
+  role = 'further '
+end
 
 -- A nil would cut the reply short, so nothing here is ever absent.
 local shown = state == 'open' and 'open' or state and exact(1 / (perMs * 1.5)) or ''
-return { exact(now), nextDue, leave and '1' or '0', claimed, stale, shown }
+return { exact(now), nextDue, role, claimed, stale, shown }

@@ -38,7 +38,7 @@ export function connectUpstash({ url, token, timeoutMs }: UpstashConnection): Re
   });
 }
 
-type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore' | 'time'>;
+type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore' | 'zrem' | 'time'>;
 
 /** Upstash runs a script under a lock of the whole database unless told that it touches its KEYS only. Plain Redis refuses the line. */
 const keyLocking = '#!lua flags=allow-key-locking\n';
@@ -84,7 +84,7 @@ export class UpstashDueSet implements DueSet {
       String(this.#lease.aheadMs),
       String(Math.min(request.claimMax, exchangeMax)),
       String(Math.max(0, Math.floor(request.windowMs))),
-      request.firstTick ? '1' : '0',
+      request.role,
       String(request.inHand),
       this.#now(),
       request.provider?.kind ?? '',
@@ -121,7 +121,10 @@ export class UpstashDueSet implements DueSet {
   async absent(ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
     const scores = await this.#reported(() => this.#redis.zmscore(this.#keys.due, [...ids]));
-    return ids.filter((_, index) => scores?.[index] == null);
+    const held = new Map(ids.map((id, index) => [id, scores?.[index] ?? null]));
+    const unheard = ids.filter((id) => Number(held.get(id) ?? 0) > scoreMaxMs);
+    if (unheard.length > 0) await this.#reported(() => this.#redis.zrem(this.#keys.due, ...unheard));
+    return ids.filter((id) => held.get(id) === null || unheard.includes(id));
   }
 
   #now(): string {
@@ -154,6 +157,9 @@ export class UpstashDueSet implements DueSet {
   }
 }
 
+/** No release of ours writes a score beyond the year 2100: such an id would never come due. */
+const scoreMaxMs = 4_102_444_800_000;
+
 /** How long a drain that was just woken has to show itself before a further submit wakes another. */
 const wakeGraceMs = 5_000;
 
@@ -178,7 +184,7 @@ function readExchange(reply: unknown): ExchangeReply {
       `Expected six values from the exchange script, got ${JSON.stringify(reply)?.slice(0, 100)}.`,
     );
   }
-  const [nowMs, nextDue, leave] = texts(reply.slice(0, 3));
+  const [nowMs, nextDue, role] = texts(reply.slice(0, 3));
   if (!Number.isFinite(Number(nowMs))) throw new DueSetError('refused', 'The exchange script told no time.');
   const claimed = texts(reply[3]);
   const claims: Claim[] = [];
@@ -190,7 +196,7 @@ function readExchange(reply: unknown): ExchangeReply {
     nowMs: Number(nowMs),
     claimed: claims,
     stale: texts(reply[4]),
-    leave: leave === '1',
+    role: role as ExchangeReply['role'],
     nextDueAtMs: nextDue === '' ? null : Number(nextDue),
     breaker: readBreaker(String(reply[5])),
   };

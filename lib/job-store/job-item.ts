@@ -26,6 +26,9 @@ const timeMaxMs = 8.64e15;
 /** After a deadline, or the moment at which a job was armed again: due.ts tries for 78 h, and the last wait may be an hour and a tenth. */
 const lastReadAfterMaxMs = 80 * 3_600_000;
 
+/** `rearmedAtMs` is as old as the write that noted it; what was written since may be by a clock that is this much behind. */
+const rearmedAheadMaxMs = 3_600_000;
+
 /** `object` and `list` are stored as JSON text. */
 type Kind = 'text' | 'number' | 'object' | 'list';
 
@@ -120,7 +123,10 @@ export function fromItem(item: Item): { job: Job } | { broken: string } {
   if (job.provider !== 'sume') return { broken: `provider ${quoted(job.provider)} is unknown` };
   if (!(job.history as unknown[]).every(isTimed)) return { broken: 'attribute history has an entry without a time' };
   if (job.lastFault !== undefined && !isTimed(job.lastFault)) return { broken: 'attribute last_fault has no time' };
-  return { job: withoutEndlessWait(job as unknown as Job) };
+  const read = job as unknown as Job;
+  // In seconds, say: by it the job's days would long be over.
+  if (read.deadlineAtMs < read.createdAtMs) return { broken: 'attribute deadline_at_ms is before created_at_ms' };
+  return { job: withoutEndlessWait(withoutLaterRearming(read)) };
 }
 
 /** For a log line, which must not be as long as an item may be. */
@@ -131,6 +137,12 @@ function quoted(word: unknown): string {
 /** A number of failures below 0 would make every wait after one of them 0. */
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** The job, free of a moment of its rearming that had not come when it was last written: its seldom reads would never be over. */
+function withoutLaterRearming(job: Job): Job {
+  const { rearmedAtMs = 0, ...rest } = job;
+  return rearmedAtMs > job.updatedAtMs + rearmedAheadMaxMs ? rest : job;
 }
 
 /** The job, free of a noted wait that is later than its last read can be: no provider has told that, and nobody would look at it again. */

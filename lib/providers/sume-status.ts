@@ -79,12 +79,16 @@ export function verdictOf(word: string | undefined, terminal: boolean | undefine
 /** The id that a create, status or job document names. Envelope ids of the call itself (`req_…`) do not count. */
 export function jobIdOf(document: JsonObject): string | undefined {
   const data = objectOr(document.data);
+  const job = objectOr(document.job);
+  const dataJob = objectOr(data.job);
   const candidates = [
     document.id,
     document.job_id,
-    objectOr(document.job).id,
+    job.id,
+    job.job_id,
     data.job_id,
-    objectOr(data.job).id,
+    dataJob.id,
+    dataJob.job_id,
     data.id,
     data.request_id,
   ];

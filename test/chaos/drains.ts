@@ -90,7 +90,7 @@ export class Drains {
     if (report === undefined) return;
     this.leftBehind += inHand.length;
     this.#count(report);
-    if (report.ended === 'idle') this.#restUntilMs = performance.now() + restMs;
+    if (report.ended === 'idle' || report.ended === 'covered') this.#restUntilMs = performance.now() + restMs;
   }
 
   #count({ ended, ...counts }: Record<string, unknown>): void {

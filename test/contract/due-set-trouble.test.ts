@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DueSetError } from '../../lib/errors.ts';
+import type { ExchangeRequest } from '../../lib/ports.ts';
 import { dueSets, remove, start, useRedisDueSet } from '../support/due-set.ts';
 import type { TestUpstash } from '../support/upstash.ts';
 
@@ -51,26 +52,58 @@ describe.each(dueSets)('scheduling $name', ({ use }) => {
 
   test('asks for none while a drain ticks, and for one again after it has left', async () => {
     await on.set.schedule([{ id: 'job_a', delayMs: 0 }]);
-    const { claimed } = await on.exchange({ firstTick: true });
+    const { claimed } = await on.exchange({ role: 'new' });
     expect((await on.set.schedule([{ id: 'job_b', delayMs: 3_600_000 }])).wake).toBe(false);
     const [a] = claimed;
     const left = await on.exchange({ settlements: [remove('job_a', a?.token ?? '')] });
-    expect(left.leave).toBe(true);
+    expect(left.role).toBe('leave');
     expect((await on.set.schedule([{ id: 'job_c', delayMs: 0 }])).wake).toBe(true);
   });
 
   test('a drain whose window ends leaves the mark to the one that has taken over', async () => {
     await on.set.schedule([{ id: 'job_a', delayMs: 70_000 }]);
-    await on.exchange({ firstTick: true, windowMs: 80_000 });
-    expect((await on.exchange({ windowMs: 0, claimMax: 0 })).leave).toBe(false);
+    await on.exchange({ role: 'new', windowMs: 80_000 });
+    expect((await on.exchange({ windowMs: 0, claimMax: 0 })).role).toBe('first');
     expect((await on.set.schedule([{ id: 'job_b', delayMs: 0 }])).wake).toBe(false);
   });
 
   test('a drain does not leave while it works on something or something falls due in its window', async () => {
     await on.set.schedule([{ id: 'job_a', delayMs: 50_000 }]);
-    expect((await on.exchange({ windowMs: 60_000 })).leave).toBe(false);
-    expect((await on.exchange({ windowMs: 40_000, inHand: 1 })).leave).toBe(false);
-    expect((await on.exchange({ windowMs: 40_000 })).leave).toBe(true);
+    expect((await on.exchange({ windowMs: 60_000 })).role).toBe('first');
+    expect((await on.exchange({ windowMs: 40_000, inHand: 1 })).role).toBe('first');
+    expect((await on.exchange({ windowMs: 40_000 })).role).toBe('leave');
+  });
+
+  test('T33 a drain without work leaves when it has seen that the first one still ticks, for as long as it would', async () => {
+    await on.set.schedule([{ id: 'job_a', delayMs: 50_000 }]);
+    const roleOf = async (role: ExchangeRequest['role'], windowMs: number, inHand = 0) =>
+      (await on.exchange({ role, windowMs, inHand })).role as ExchangeRequest['role'];
+    expect(await roleOf('new', 60_000)).toBe('first');
+    on.nowMs = start + 1_000;
+    const further = await roleOf('new', 60_000);
+    expect(further).toMatch(/^further /);
+    // The first may have died a moment ago.
+    expect(await roleOf(further, 60_000)).toBe(further);
+    expect(await roleOf('first', 59_000)).toBe('first');
+    expect(await roleOf(further, 60_000, 1)).toBe(further);
+    expect(await roleOf(further, 60_000)).toBe('covered');
+    expect(await roleOf('helper', 60_000)).toBe('helper');
+    // The next scheduled run reaches further, and takes over; the one before goes on to its end.
+    expect(await roleOf('new', 65_000)).toBe('first');
+    expect(await roleOf('first', 59_000)).toBe('first');
+  });
+
+  test('a further drain becomes the first once that one shows no more that it ticks', async () => {
+    await on.set.schedule([{ id: 'job_a', delayMs: 50_000 }]);
+    await on.exchange({ role: 'new' });
+    const { role } = await on.exchange({ role: 'new', inHand: 1 });
+    expect(role).toMatch(/^further /);
+    // Killed: the mark lasts for two ticks and a half.
+    on.nowMs = start + 2_201;
+    await on.lapse();
+    expect((await on.exchange({ role: role as ExchangeRequest['role'], windowMs: 50_000 })).role).toBe('first');
+    await on.lapse();
+    expect((await on.set.schedule([{ id: 'job_b', delayMs: 0 }])).wake).toBe(true);
   });
 });
 

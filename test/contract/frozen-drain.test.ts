@@ -90,8 +90,8 @@ describe.each(dueSets)('the due set $name', ({ use }) => {
 
   test('T32 takes times that are over for no time: nothing is claimed, no mark is set to end in the past', async () => {
     await on.set.schedule([{ id: 'job_a', delayMs: -3_600_000 }]);
-    const reply = await on.exchange({ windowMs: -3_600_000, firstTick: true, claimMax: 0 });
-    expect(reply).toMatchObject({ claimed: [], leave: false });
+    const reply = await on.exchange({ windowMs: -3_600_000, role: 'new', claimMax: 0 });
+    expect(reply).toMatchObject({ claimed: [], role: 'further ' });
     expect(await on.score('job_a')).toBe(String(on.nowMs));
     expect((await on.exchange()).claimed).toMatchObject([{ id: 'job_a' }]);
   });

@@ -190,8 +190,10 @@ function expectSound(
 }
 
 /** A job is looked at again at the latest so long after its deadline as there are reads. */
-function latestDue({ deadline_at_ms, rearmed_at_ms }: Item, nowMs: number): number {
-  return Math.max(nowMs, Number(deadline_at_ms?.N), Number(rearmed_at_ms?.N ?? 0)) + 80 * hourMs;
+function latestDue({ deadline_at_ms, rearmed_at_ms, updated_at_ms }: Item, nowMs: number): number {
+  const rearmedAtMs = Number(rearmed_at_ms?.N ?? 0);
+  const rearmed = rearmedAtMs <= Number(updated_at_ms?.N ?? 0) + hourMs ? rearmedAtMs : 0;
+  return Math.max(nowMs, Number(deadline_at_ms?.N), rearmed) + 80 * hourMs;
 }
 
 /** It expired without any call: its deadline came before it was sent. */
@@ -225,7 +227,7 @@ test(`in memory ${title}`, async () => {
   await holds(async (batch, clock) => {
     const table = new ItemTable(batch.items);
     const dueSet = new MemoryDueSet(clock.nowMs, fuzzLease);
-    dueSet.load({ scores: batch.scores, awakeUntilMs: 0, breaker: null });
+    dueSet.load({ scores: batch.scores, awakeUntilMs: 0, mark: '', breaker: null });
     const left = async () => ({ items: table.items, scores: dueSet.state.scores });
     return { dueSet, store: new DynamoJobStore(table.client, 'jobs', clock), left };
   }, 2_000);

@@ -135,7 +135,7 @@ const title = 'no member or score stops a drain: what is no job is removed and c
 test(`in memory ${title}`, async () => {
   await holds(async (members, clock) => {
     const set = new MemoryDueSet(clock.nowMs, fuzzLease);
-    set.load({ scores: members, awakeUntilMs: 0, breaker: null });
+    set.load({ scores: members, awakeUntilMs: 0, mark: '', breaker: null });
     return { set, left: async () => set.state.scores };
   }, 2_000);
 });

@@ -159,7 +159,7 @@ function placesOf(document: JsonObject | null): JsonObject[] {
 /** What stands where docs/sume.md says that an id stands. */
 function namesOf(document: JsonObject | null): unknown[] {
   const [top, data] = [document ?? {}, isObject(document?.data) ? document.data : {}];
-  const jobs = [top.job, data.job].map((one) => (isObject(one) ? one.id : undefined));
+  const jobs = [top.job, data.job].flatMap((one) => (isObject(one) ? [one.id, one.job_id] : []));
   const names = [top.id, top.job_id, data.id, data.job_id, data.request_id, ...jobs];
   return names.filter((name) => typeof name === 'string' && name !== '' && !name.startsWith('req_'));
 }

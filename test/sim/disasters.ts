@@ -103,7 +103,8 @@ export class Disasters {
         this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#gapMs();
         return;
       case 'missedTicks':
-        for (let i = this.#dice.whole(2, 5); i > 0; i--) this.#fleet.drain();
+        for (let i = this.#dice.whole(2, 5); i > 0; i--)
+          this.#fleet.drain(this.#dice.chance(0.5) ? 'helper' : undefined);
     }
   }
 
@@ -111,7 +112,10 @@ export class Disasters {
   async #wipe(): Promise<void> {
     const { scheduler } = this.#outside;
     if (this.#dice.chance(0.5)) scheduler.after(this.#dice.spread(100, 20_000), () => void this.#fleet.sweep());
-    await this.#load({ state: { scores: new Map(), awakeUntilMs: 0, breaker: null }, holders: new Map() }, 'wiped');
+    await this.#load(
+      { state: { scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null }, holders: new Map() },
+      'wiped',
+    );
   }
 
   #cutOff(): void {

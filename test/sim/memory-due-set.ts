@@ -1,14 +1,25 @@
 import { exchangeMax, type LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
-import type { BreakerState, Claim, DueSet, Entry, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
+import type {
+  BreakerState,
+  Claim,
+  DueSet,
+  Entry,
+  ExchangeReply,
+  ExchangeRequest,
+  Settlement,
+} from '../../lib/ports.ts';
 
+/** Beyond any score that is ever written: the year 2100. */
+const scoreMaxMs = 4_102_444_800_000;
 /** How long a drain that was just woken has to show itself. */
 const wakeGraceMs = 5_000;
 
 /** All that Redis holds for a due set. */
 export interface DueSetState {
   scores: ReadonlyMap<string, number>;
-  /** When the awake mark ends, ms on the set's clock. */
+  /** When the awake mark ends, ms on the set's clock, and what it says. */
   awakeUntilMs: number;
+  mark: string;
   breaker: MemoryBreaker | null;
 }
 
@@ -26,6 +37,7 @@ export class MemoryDueSet implements DueSet {
   readonly #lease: LeaseSettings;
   #scores = new Map<string, number>();
   #awakeUntilMs = 0;
+  #mark = '';
   #breaker: MemoryBreaker | null = null;
 
   constructor(nowMs: () => number, lease: LeaseSettings) {
@@ -34,12 +46,18 @@ export class MemoryDueSet implements DueSet {
   }
 
   get state(): DueSetState {
-    return { scores: this.#scores, awakeUntilMs: this.#awakeUntilMs, breaker: this.#breaker };
+    return {
+      scores: this.#scores,
+      awakeUntilMs: this.#awakeUntilMs,
+      mark: this.#mark,
+      breaker: this.#breaker,
+    };
   }
 
   load(state: DueSetState): void {
     this.#scores = new Map(state.scores);
     this.#awakeUntilMs = state.awakeUntilMs;
+    this.#mark = state.mark;
     this.#breaker = state.breaker;
   }
 
@@ -57,11 +75,10 @@ export class MemoryDueSet implements DueSet {
     const heldBack = breaker?.state === 'open' && claim.nextDueAtMs !== null;
     const nextDueAtMs = heldBack ? Math.max(claim.nextDueAtMs ?? 0, Math.ceil(breaker.atMs)) : claim.nextDueAtMs;
     this.#breaker = breaker;
-    const quiet = nextDueAtMs === null || nextDueAtMs > nowMs + windowMs;
-    const leave = windowMs > 0 && claimed.length === 0 && request.inHand === 0 && quiet;
-    if (leave && !request.firstTick) this.#awakeUntilMs = 0;
-    if (request.firstTick && !leave) this.#awakeUntilMs = nowMs + Math.max(windowMs, 1);
-    return { nowMs, claimed, stale, leave, nextDueAtMs, breaker: shown(breaker) };
+    const idle = windowMs > 0 && claimed.length === 0 && request.inHand === 0;
+    const nothingComes = nextDueAtMs === null || nextDueAtMs > nowMs + windowMs;
+    const role = idle && nothingComes ? this.#leave(request.role) : this.#stay(request.role, idle, nowMs, windowMs);
+    return { nowMs, claimed, stale, role, nextDueAtMs, breaker: shown(breaker) };
   }
 
   async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
@@ -75,7 +92,10 @@ export class MemoryDueSet implements DueSet {
       if (score === undefined || (mode === 'pull' && isLater)) this.#scores.set(id, dueAtMs);
     }
     const wake = this.#awakeUntilMs <= nowMs;
-    if (wake) this.#awakeUntilMs = nowMs + wakeGraceMs;
+    if (wake) {
+      this.#awakeUntilMs = nowMs + wakeGraceMs;
+      this.#mark = '1';
+    }
     return { added: this.#scores.size - before, wake };
   }
 
@@ -84,6 +104,7 @@ export class MemoryDueSet implements DueSet {
   }
 
   async absent(ids: readonly string[]): Promise<string[]> {
+    for (const id of ids) if ((this.#scores.get(id) ?? 0) > scoreMaxMs) this.#scores.delete(id);
     return ids.filter((id) => !this.#scores.has(id));
   }
 
@@ -95,6 +116,24 @@ export class MemoryDueSet implements DueSet {
     if (target === undefined) this.#scores.delete(id);
     else this.#scores.set(id, target);
     return true;
+  }
+
+  #leave(role: ExchangeRequest['role']): 'leave' {
+    if (role === 'first') this.#awakeUntilMs = 0;
+    return 'leave';
+  }
+
+  #stay(role: ExchangeRequest['role'], idle: boolean, nowMs: number, windowMs: number): ExchangeReply['role'] {
+    if (role === 'helper' || windowMs === 0) return role === 'new' ? 'further ' : role;
+    const mark = role !== 'first' && this.#awakeUntilMs > nowMs ? this.#mark : '';
+    if (Number(mark.split(' ')[0]) >= nowMs + windowMs * 0.95) {
+      const ticks = role !== 'new' && role !== `further ${mark}`;
+      if (idle && ticks) return 'covered';
+      return role === 'new' ? `further ${mark}` : role;
+    }
+    this.#mark = `${nowMs + windowMs} ${nowMs}`;
+    this.#awakeUntilMs = nowMs + Math.max(Math.floor(Math.min(2 * this.#lease.aheadMs, windowMs)), 1);
+    return 'first';
   }
 
   /** How many claims the breaker lets through, after what the caller has told. */

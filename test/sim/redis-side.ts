@@ -25,7 +25,9 @@ export function redisSide(upstash: TestUpstash, stage: string): MakeSetSide {
 
     /** Redis would end the mark by its own clock, which is not the simulation's: it is there exactly as long as the model has it. */
     const setMark = () =>
-      model.state.awakeUntilMs > nowMs() ? upstash.direct('SET', keys.awake, '1') : upstash.direct('DEL', keys.awake);
+      model.state.awakeUntilMs > nowMs()
+        ? upstash.direct('SET', keys.awake, model.state.mark)
+        : upstash.direct('DEL', keys.awake);
 
     const compare = (what: string, expected: unknown, found: unknown) => {
       if (!isDeepStrictEqual(expected, found)) {

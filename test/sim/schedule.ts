@@ -40,7 +40,9 @@ export class Schedule {
     const again = this.#isOdd() ? 2 : 1;
     for (let i = 0; i < again; i++) {
       const delayMs = this.#isOdd() ? this.#dice.spread(100, minuteMs) : this.#dice.between(20, 400);
-      this.#outside.scheduler.after(delayMs, () => this.#fleet.drain(as));
+      // One too many leaves at once, unless it comes as a helper: then it works beside the other.
+      const then = i > 0 && this.#dice.chance(0.5) ? 'helper' : as;
+      this.#outside.scheduler.after(delayMs, () => this.#fleet.drain(then));
     }
   }
 

@@ -22,6 +22,8 @@ export interface TestDueSet {
   put(score: string, id: string): Promise<void>;
   /** Loses everything. */
   wipe(): Promise<void>;
+  /** The awake mark comes to its end; Redis would end it by its own clock. */
+  lapse(): Promise<void>;
 }
 
 /** On a real Redis, through the bridge and the real client. */
@@ -72,10 +74,11 @@ abstract class OnTest implements TestDueSet {
   abstract score(id: string): Promise<string>;
   abstract put(score: string, id: string): Promise<void>;
   abstract wipe(): Promise<void>;
+  abstract lapse(): Promise<void>;
 
   exchange(given: Partial<ExchangeRequest> = {}): Promise<ExchangeReply> {
     return this.set.exchange({
-      ...{ settlements: [], claimMax: 100, windowMs: 60_000, firstTick: false, inHand: 0 },
+      ...{ settlements: [], claimMax: 100, windowMs: 60_000, role: 'first' as const, inHand: 0 },
       ...given,
     });
   }
@@ -89,6 +92,7 @@ abstract class OnTest implements TestDueSet {
 }
 
 const dueKey = 'pk:{test}:due:sume';
+const awakeKey = 'pk:{test}:awake:sume';
 
 class InRedis extends OnTest implements RedisTestDueSet {
   declare upstash: TestUpstash;
@@ -109,6 +113,11 @@ class InRedis extends OnTest implements RedisTestDueSet {
 
   async wipe(): Promise<void> {
     await this.upstash.direct('FLUSHALL');
+  }
+
+  async lapse(): Promise<void> {
+    expect(Number(await this.upstash.direct('PTTL', awakeKey))).toBeLessThanOrEqual(2 * lease.aheadMs);
+    await this.upstash.direct('DEL', awakeKey);
   }
 
   async commandCalls(): Promise<number> {
@@ -136,6 +145,10 @@ class InMemory extends OnTest {
   }
 
   async wipe(): Promise<void> {
-    this.set.load({ scores: new Map(), awakeUntilMs: 0, breaker: null });
+    this.set.load({ scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null });
+  }
+
+  async lapse(): Promise<void> {
+    this.set.load({ ...this.set.state, awakeUntilMs: 0 });
   }
 }

@@ -115,10 +115,11 @@ export async function runDrain(ports: FuzzPorts, settings: Partial<DrainSettings
 
 /** The ends that docs/decide.md allows after this answer: a verdict of the provider's, or what our own deadline says. */
 export function endsAllowed(job: Job, outcome: Outcome, nowMs: number): JobState[] {
-  const lateMs = nowMs - job.deadlineAtMs;
+  const lateMs = nowMs - Math.max(job.deadlineAtMs, job.rearmedAtMs ?? 0);
   const byDeadline: JobState[] = [];
-  if (needsCreate(job) && lateMs >= 0) byDeadline.push('expired');
-  if (lateMs >= 72 * hourMs) byDeadline.push('given_up');
+  if (needsCreate(job) && nowMs >= job.deadlineAtMs) byDeadline.push('expired');
+  if (job.state === 'overdue' && lateMs >= 72 * hourMs) byDeadline.push('given_up');
+  if (job.state === 'submitting' && lateMs >= 78 * hourMs) byDeadline.push('given_up');
   return [...byVerdict(job, outcome, nowMs), ...byDeadline];
 }
 
@@ -196,6 +197,7 @@ function soundJobs(nowMs: number): fc.Arbitrary<Job> {
       },
       { requiredKeys: ['state', 'deadlineAtMs', 'createdAtMs', 'updatedAtMs'] },
     )
+    .map((given) => ({ ...given, createdAtMs: Math.min(given.createdAtMs, given.deadlineAtMs) }))
     .map((given) => testJob({ id: '', ...given }));
 }
 

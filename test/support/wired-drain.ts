@@ -36,9 +36,17 @@ export async function startWiredDrain(given: Record<string, string> = {}) {
     /** Jobs that the provider has as `clip-0`, `clip-1`…, each due so long ago. */
     async putRunning(count: number, overdueMs: number): Promise<Job[]> {
       const deadlineAtMs = Date.now() + dayMs;
+      const createdAtMs = Date.now() - dayMs;
       const jobs = Array.from({ length: count }, (_, i) => {
         const id = `job_${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)).padStart(32, 'x')}`;
-        return testJob({ id, state: 'processing', providerJobId: `clip-${i}`, deadlineAtMs });
+        return testJob({
+          id,
+          createdAtMs,
+          updatedAtMs: createdAtMs,
+          state: 'processing',
+          providerJobId: `clip-${i}`,
+          deadlineAtMs,
+        });
       });
       await putJobs(dynamo.client, table, jobs);
       const due = String(Date.now() - overdueMs);

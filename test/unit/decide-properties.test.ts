@@ -163,6 +163,13 @@ describe('whatever the provider says, and whenever', () => {
     });
   });
 
+  it('gives a confirmed job up only from overdue, where it was read once more', () => {
+    holds((before, _outcome, decision) => {
+      if (jobOf(decision, before).state !== 'given_up') return;
+      ok(before.state === 'overdue' || before.state === 'submitting', `given up from ${before.state}`);
+    });
+  });
+
   it('counts failures in a row: one more with each, none after a good answer', () => {
     holds((before, outcome, decision) => {
       const { failuresInRow } = jobOf(decision, before);
@@ -209,22 +216,25 @@ describe('whatever the provider says, and whenever', () => {
 describe('every job ends', () => {
   const open = fc.oneof(openReadOutcomes, fc.constant<Outcome>({ kind: 'completed', word: 'completed', result: null }));
 
-  it('at its first step 78 h after the deadline, whatever the answer, save four reads for a missing result', () => {
+  it('at its first step 78 h after the deadline, or the next one if that finds it running, save for a missing result', () => {
+    const awaitsResult = (decision: Decision, job: Job) => jobOf(decision, job).resultReads === 1;
     const states = fc.constantFrom<JobState>('submitting', 'queued', 'processing', 'overdue');
     fc.assert(
-      fc.property(states, turnsWith(readOutcomes), (state, { create, read, lateMs, random }) => {
+      fc.property(states, turnsWith(readOutcomes), turnsWith(readOutcomes), (state, first, second) => {
         const job = confirmedJob(state);
-        const nowMs = job.deadlineAtMs + 78 * hourMs + lateMs;
-        const outcome = needsCreate(job) ? create : read;
-        const decision = decide(job, outcome, nowMs, random);
-        const awaited = outcome.kind === 'completed' && outcome.result === null;
-        ok(decision.kind === 'end' || (awaited && jobOf(decision, job).resultReads === 1), decision.kind);
+        const nowMs = job.deadlineAtMs + 78 * hourMs + first.lateMs;
+        const decision = decide(job, needsCreate(job) ? first.create : first.read, nowMs, first.random);
+        if (decision.kind === 'end' || awaitsResult(decision, job)) return;
+        const overdue = jobOf(decision, job);
+        ok(state !== 'overdue' && overdue.state === 'overdue', `${state} → ${overdue.state}`);
+        const last = decide(overdue, second.read, decision.dueAtMs + second.lateMs, second.random);
+        ok(last.kind === 'end' || awaitsResult(last, overdue), last.kind);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it('also when no answer ever says so: by the deadline, 78 h and a last back-off', () => {
+  it('also when no answer ever says so: by the deadline, 78 h, a last back-off and the one before the last read', () => {
     const cycles = fc.array(turnsWith(open), { minLength: 1, maxLength: 12 });
     const ends = (job: Job, cycle: readonly Turn[]) => {
       const turns = function* () {
@@ -236,7 +246,7 @@ describe('every job ends', () => {
       const lastBackoffMs = 1.1 * retryAfterMaxMs + 1;
       const latestMs = Math.max(...cycle.map(({ lateMs }) => lateMs)) + minuteMs;
       const resultReadsMs = 5 * (15 * minuteMs + latestMs);
-      ok(life.nowMs <= job.deadlineAtMs + 78 * hourMs + lastBackoffMs + latestMs + resultReadsMs);
+      ok(life.nowMs <= job.deadlineAtMs + 78 * hourMs + 2 * (lastBackoffMs + latestMs) + resultReadsMs);
     };
     const states = fc.constantFrom<JobState>('waiting', 'queued', 'processing');
     fc.assert(

@@ -151,6 +151,7 @@ describe('a fault that says nothing about the render', () => {
     const dueAtMs = startMs + 60_000;
     const noted = decide(processing, throttled(60_000), startMs, 0);
     expect(noted).toMatchObject({ kind: 'change', dueAtMs, job: { state: 'processing', notBeforeMs: dueAtMs } });
+    expect(decide(processing, throttled(), startMs, 0.9)).toMatchObject({ kind: 'keep' });
     const hinted = decide(processing, running({ hintMs: 300_000 }), startMs, 0);
     expect(hinted).toMatchObject({ kind: 'change', job: { notBeforeMs: startMs + 300_000 } });
   });
@@ -243,6 +244,21 @@ describe('an overdue job', () => {
     expect(dueHours).toEqual([1, 6, 24, 72]);
     expect(decision.job).toMatchObject({ state: 'given_up', finishedAtMs: deadlineAtMs + 72 * hourMs });
     expect(decision.job.history.map(({ state }) => state).slice(-2)).toEqual(['overdue', 'given_up']);
+  });
+
+  it('has one read left at least, however late it becomes overdue', () => {
+    const nowMs = deadlineAtMs + 500 * hourMs;
+    for (const outcome of [running(), trouble('http_502'), throttled(), denied(), missing()]) {
+      const decision = decide(processing, outcome, nowMs, 0);
+      if (decision.kind !== 'change') throw new Error(decision.kind);
+      expect(decision.job.state).toBe('overdue');
+      expect(decision.dueAtMs - nowMs).toBeLessThanOrEqual(minuteMs);
+      const { job, dueAtMs } = decision;
+      expect(decide(job, completed(), dueAtMs, 0)).toMatchObject({ kind: 'end', job: { state: 'completed' } });
+      for (const last of [running(), trouble()]) {
+        expect(decide(job, last, dueAtMs, 0)).toMatchObject({ kind: 'end', job: { state: 'given_up' } });
+      }
+    }
   });
 
   it('that completes late is still a success', () => {

@@ -18,7 +18,7 @@ import { testJob, testNowMs } from '../support/dynamo.ts';
 const textField = fc.string({ unit: 'binary', maxLength: 30 });
 const timeMs = fc.integer({ min: 0, max: 8_640_000_000_000_000 });
 const document = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()) as fc.Arbitrary<JsonObject>;
-const anyJob: fc.Arbitrary<Job> = fc.record(
+const anyFields: fc.Arbitrary<Job> = fc.record(
   {
     id: fc.string({ minLength: 1 }),
     owner: textField,
@@ -66,6 +66,7 @@ const anyJob: fc.Arbitrary<Job> = fc.record(
     ],
   },
 );
+const anyJob = anyFields.map((job) => ({ ...job, deadlineAtMs: Math.max(job.createdAtMs, job.deadlineAtMs) }));
 
 describe('an item', () => {
   test('T84 gives back any job as JSON would: nothing lost, nothing added', () => {
@@ -165,6 +166,11 @@ describe('reading an item', () => {
   test.each<[string, Item, string]>([
     ['a number that is text', { revision: { S: '1' } }, 'attribute revision is not number'],
     ['a number that is none', { deadline_at_ms: { N: 'Infinity' } }, 'attribute deadline_at_ms is not number'],
+    [
+      'a deadline in seconds',
+      { deadline_at_ms: { N: String(testNowMs / 1_000 + 86_400) } },
+      'attribute deadline_at_ms is before created_at_ms',
+    ],
     ['text that is a number', { owner: { N: '1' } }, 'attribute owner is not text'],
     ['JSON that is cut off', { input: { S: '{"a":' } }, 'attribute input is not object'],
     ['JSON of another type', { history: { L: [] } }, 'attribute history is not list'],
@@ -172,6 +178,16 @@ describe('reading an item', () => {
     ['a state that every object has', { state: { S: 'constructor' } }, 'state "constructor" is unknown'],
   ])('with %s names the field', (_, wrong, broken) => {
     expect(fromItem({ ...whole, ...wrong })).toEqual({ broken });
+  });
+
+  test.each([
+    ['at the time of its last write', testNowMs, testNowMs],
+    ['by a clock that is an hour ahead', testNowMs + 3_600_000, testNowMs + 3_600_000],
+    ['later than that', testNowMs + 3_600_001, undefined],
+    ['in microseconds', testNowMs * 1_000, undefined],
+  ])('that was rearmed %s', (_, rearmedAtMs, kept) => {
+    const read = fromItem(toItem(testJob({ id: 'job_a', updatedAtMs: testNowMs, rearmedAtMs })));
+    expect('job' in read ? read.job.rearmedAtMs : read).toBe(kept);
   });
 
   test('never throws, whatever the attributes hold', () => {

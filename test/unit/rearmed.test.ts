@@ -13,7 +13,13 @@ const lastReadMs = overdueReadsMs.at(-1) ?? 0;
 
 describe('a given-up job that was asked for again', () => {
   it('is overdue with its deadline as it was, and nothing counted against it', () => {
-    expect(job).toMatchObject({ state: 'overdue', deadlineAtMs, rearmedAtMs: nowMs, missingReads: 0, failuresInRow: 0 });
+    expect(job).toMatchObject({
+      state: 'overdue',
+      deadlineAtMs,
+      rearmedAtMs: nowMs,
+      missingReads: 0,
+      failuresInRow: 0,
+    });
     expect(job).not.toHaveProperty('finishedAtMs');
     expect(job.history.at(-1)).toEqual({ atMs: nowMs, state: 'overdue', reason: 'rearmed' });
   });

@@ -78,6 +78,8 @@ describe('the two forms of a status document', () => {
     expect(jobIdOf({ id: 'req_1', data: { request_id: 'job_3' } })).toBe('job_3');
     expect(jobIdOf({ request_id: 'job_4' })).toBeUndefined();
     expect(jobIdOf({ job: { id: 'job_5' }, data: { id: 'job_6' } })).toBe('job_5');
+    expect(jobIdOf({ job: { job_id: 'job_9' }, data: { id: 'job_6' } })).toBe('job_9');
+    expect(jobIdOf({ data: { job: { job_id: 'job_10' }, id: 'job_6' } })).toBe('job_10');
     expect(jobIdOf({ id: 12_345, job_id: ['job_7'], data: 'job_8', job: null })).toBeUndefined();
   });
 

@@ -22,7 +22,7 @@ async function round(claims: readonly Claim[], nowMs: number) {
     settlements: claims.map(({ id, token: shown }) => ({ id, token: shown, to: { kind: 'due', atMs: nowMs } })),
     claimMax: Number(CLAIMS),
     windowMs: 60_000,
-    firstTick: false,
+    role: 'first',
     inHand: 0,
   });
 }
