@@ -20,7 +20,7 @@ export async function handler(
     isHelper(event) ? 'helper' : undefined,
   );
   log.info('drain_ended', { ...report });
-  const { dueLagMs, steps, lostLeases, orphans, parked, failedExchanges, helpers, openTicks } = report;
+  const { dueLagMs, steps, lostLeases, orphans, parked, failedExchanges, helpers } = report;
   const metrics = {
     DueLagMs: dueLagMs,
     Steps: steps,
@@ -29,7 +29,6 @@ export async function handler(
     Parked: parked,
     FailedExchanges: failedExchanges,
     Helpers: helpers,
-    OpenTicks: openTicks,
   };
   process.stdout.write(`${metricLine(stage, metrics, clock.nowMs())}\n`);
   return report;

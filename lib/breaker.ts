@@ -11,8 +11,9 @@ import type { BreakerState, Call, Clock, Provider, ProviderNews } from './ports.
 const failuresMin = 10;
 const failingForMinMs = 3_000;
 const failuresAtOnce = 50;
-/** Before any read has told when to come back: Sume's longest usual wait. */
+/** Before any read has told when to come back: long, as providers go, so that the rate on the way back is low. */
 const firstGapMs = 30_000;
+/** Of the newest gap in the mean: about the last twenty count. */
 const gapWeight = 0.05;
 
 export class Breaker {
@@ -45,16 +46,14 @@ export class Breaker {
     return fails ? { kind: 'fails', meanGapMs: this.#meanGapMs ?? firstGapMs } : undefined;
   }
 
-  /** The state as an exchange has told it. True when it has just opened. */
-  learn(state: BreakerState): boolean {
-    const opened = state.kind === 'open' && !this.isOpen;
-    if (opened) this.#openSinceMs = this.#clock.monotonicMs();
+  /** The state as an exchange has told it. */
+  learn(state: BreakerState): void {
+    if (state.kind === 'open' && !this.isOpen) this.#openSinceMs = this.#clock.monotonicMs();
     if (state.kind !== this.#state.kind) {
       this.#failures = 0;
       this.#worked = false;
     }
     this.#state = state;
-    return opened;
   }
 
   /** The provider, listened to. */

@@ -2,6 +2,7 @@ import { Breaker } from './breaker.ts';
 import { DueSetError, messageOf } from './errors.ts';
 import { FanOut } from './fan-out.ts';
 import { Hand } from './hand.ts';
+import { endangeredBelowMs } from './lease.ts';
 import { Pace } from './pace.ts';
 import type { BreakerState, DueSet, ExchangeReply, ExchangeRequest, Waker } from './ports.ts';
 import { SetClock } from './set-clock.ts';
@@ -21,8 +22,6 @@ export interface DrainPorts extends WorkbenchPorts {
 }
 
 export interface DrainSettings extends WorkbenchSettings {
-  tickMs: number;
-  leaseMs: number;
   /** The window is never longer than this. */
   windowMs: number;
   /** What one step and the last exchange may take: no claim is made with less time left. */
@@ -153,10 +152,9 @@ class Drain {
     if (leastMs > 0) await clock.sleep(leastMs);
   }
 
-  /** Renewed at half time and asked for once a tick, a lease has less than this left only when the due set does not answer. */
   #dropEndangered(): void {
-    const dangerMs = this.#settings.leaseMs / 2 - 1.5 * this.#settings.tickMs;
-    this.#workbench.counts.lostLeases += this.#hand.dropEndangered(this.#clock.latestNowMs() + dangerMs);
+    const untilMs = this.#clock.latestNowMs() + endangeredBelowMs(this.#settings);
+    this.#workbench.counts.lostLeases += this.#hand.dropEndangered(untilMs);
   }
 
   /** Nothing is claimed or started any more; what was not started goes back with its own due time. */
@@ -214,11 +212,12 @@ class Drain {
   /** When the breaker opens, what was not started goes back: the others may have their probes with it. */
   #learn(breaker: BreakerState): void {
     const wasOpen = this.#breaker.isOpen;
-    if (this.#breaker.learn(breaker)) this.#report.givenBack += this.#hand.giveBack();
-    if (this.#breaker.isOpen) this.#report.openTicks++;
-    if (wasOpen !== this.#breaker.isOpen) {
-      this.#ports.log.warn('breaker', { state: breaker.kind });
-    }
+    this.#breaker.learn(breaker);
+    const { isOpen } = this.#breaker;
+    if (isOpen) this.#report.openTicks++;
+    if (isOpen === wasOpen) return;
+    this.#ports.log.warn('breaker', { state: breaker.kind });
+    if (isOpen) this.#report.givenBack += this.#hand.giveBack();
   }
 
   #claimed(reply: ExchangeReply, claimMax: number): void {

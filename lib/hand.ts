@@ -45,6 +45,10 @@ export class Hand {
     return this.#unstarted;
   }
 
+  find(id: string): Held | undefined {
+    return this.#held.get(id);
+  }
+
   /** True while this very claim is in hand (and not a later one of the same id). */
   holds(held: Held): boolean {
     return this.#held.get(held.id) === held;

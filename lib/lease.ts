@@ -12,3 +12,11 @@ export function leaseEndOf(token: string): number {
 export function renewedToken(token: string, leaseEndMs: number): string {
   return String(Math.floor(leaseEndMs) + (Number(token) % 1));
 }
+
+/**
+ * A lease with less than this left is endangered, ms: renewed at half time and asked for once a tick, it comes to that only
+ * when the due set does not answer. Nothing is begun on it, and what runs on it is let go.
+ */
+export function endangeredBelowMs({ leaseMs, tickMs }: { leaseMs: number; tickMs: number }): number {
+  return leaseMs / 2 - 1.5 * tickMs;
+}

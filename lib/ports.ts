@@ -32,6 +32,7 @@ export interface ExchangeRequest {
   claimMax: number;
   /** Ms until the caller's window ends; after that it claims no more. */
   windowMs: number;
+  /** `new` on the first tick, then what the last reply said. */
   role: 'new' | DrainRole;
   /** Ids that the caller still works on, not counting those settled here. */
   inHand: number;
@@ -80,7 +81,7 @@ export interface DueSet {
   schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }>;
   /** The set's own clock, ms since 1970: due times and `notBeforeMs` are on it. */
   nowMs(): Promise<number>;
-  /** Those of the ids that the set does not hold; one under a score that it would never come to is taken out first. */
+  /** Those of the ids that the set does not hold. One whose score lies beyond any due time of ours is taken out first, and is among them. */
   absent(ids: readonly string[]): Promise<string[]>;
 }
 

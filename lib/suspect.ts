@@ -1,5 +1,5 @@
 import { JobStoreError, messageOf } from './errors.ts';
-import type { Fault, Job } from './job.ts';
+import { type Fault, isActive, type Job } from './job.ts';
 import type { Call } from './ports.ts';
 import { retryLater, type StepPorts, type StepResult, setAside, step } from './step.ts';
 
@@ -23,8 +23,21 @@ export async function stepSuspect(ports: StepPorts, job: Job, call: Call): Promi
   const marked = await write(ports, { ...job, suspectedAtMs: ports.nowMs() });
   if (marked === null) return retryLater(ports);
   const result = await step(ports, marked, call, () => {});
+  if (result.job === null) await clear(ports, marked);
   const left = result.job?.suspectedAtMs === undefined ? result.job : await write(ports, trusted(result.job));
   return { ...result, job: left };
+}
+
+/** After a step that did not come to its end, though its drain lives: the lease was lost, or a write failed. */
+async function clear(ports: StepPorts, marked: Job): Promise<void> {
+  try {
+    const stored = await ports.store.get(marked.id);
+    if (stored === null || !isActive(stored.state) || stored.suspectedAtMs !== marked.suspectedAtMs) return;
+    await write(ports, trusted(stored));
+  } catch (error) {
+    if (!(error instanceof JobStoreError)) throw error;
+    ports.log.warn('record_unread', { jobId: marked.id, error: messageOf(error) });
+  }
 }
 
 /** The job without its mark: it has survived its step. */

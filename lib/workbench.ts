@@ -7,8 +7,9 @@ import { jobIdPattern } from './identify.ts';
 import { isActive, type Job, needsCreate } from './job.ts';
 import { KnownJobs } from './known-jobs.ts';
 import { Lanes } from './lanes.ts';
+import { endangeredBelowMs } from './lease.ts';
 import type { Log } from './log.ts';
-import type { Claim, Clock, JobStore, Provider, Random } from './ports.ts';
+import type { Call, Claim, Clock, JobStore, Provider, Random } from './ports.ts';
 import type { SetClock } from './set-clock.ts';
 import { type StepPorts, step } from './step.ts';
 import { stepSuspect, suspectClaims } from './suspect.ts';
@@ -33,6 +34,10 @@ export interface WorkbenchSettings {
   concurrency: number;
   /** Create calls at a time at most. */
   createConcurrency: number;
+  /** Between two exchanges. */
+  tickMs: number;
+  /** Of each claim and renewal. */
+  leaseMs: number;
 }
 
 /** What was done with the claims so far. */
@@ -58,8 +63,6 @@ const firstCreateLanes = 4;
 const toldWaitMaxMs = 3_000;
 /** A wait is noted on the clock that its run read at its first claims: so much may two clocks part in a minute and a half. */
 const noteSlackMs = 10;
-/** Below this a step is not started on what is left of the lease. */
-const leaseMarginMs = 500;
 
 export class Workbench {
   readonly counts: WorkCounts = { steps: 0, lostLeases: 0, orphans: 0, broken: 0, parked: 0 };
@@ -71,6 +74,7 @@ export class Workbench {
   readonly #reads: Lanes<Held>;
   readonly #creates: Lanes<Held>;
   readonly #createLanesMax: number;
+  readonly #endangeredBelowMs: number;
   readonly #suspects: Lanes<Held>;
   readonly #writes = new Lanes<() => Promise<void>>(writesAtATime, (write) => write());
   readonly #stepPorts: StepPorts;
@@ -103,9 +107,14 @@ export class Workbench {
       this.#work(held, free),
     );
     this.#createLanesMax = settings.createConcurrency;
+    this.#endangeredBelowMs = endangeredBelowMs(settings);
     this.#suspects = new Lanes(1, (held, free) => this.#work(held, free));
     const { store, random, log } = ports;
-    const provider = breaker.listenTo(ports.provider);
+    const heard = breaker.listenTo(ports.provider);
+    const provider: Provider = {
+      create: (job, call) => heard.create(job, this.#checked(job, call)),
+      read: (job, call) => heard.read(job, this.#checked(job, call)),
+    };
     const nowMs = () => Math.ceil(ports.clock.monotonicMs() + this.#stepOffsetMs);
     const inTurn = <T>(write: () => Promise<T>) => this.#inTurn(write);
     this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), inTurn, nowMs };
@@ -208,7 +217,7 @@ export class Workbench {
 
   async #work(held: Held, free: () => void): Promise<void> {
     if (held.phase !== 'unstarted' || held.job === null || !this.#hand.holds(held)) return;
-    if (held.leaseEndMs - this.#setClock.latestNowMs() < leaseMarginMs) {
+    if (this.#isEndangered(held)) {
       this.counts.lostLeases++;
       return this.#hand.drop(held);
     }
@@ -237,6 +246,21 @@ export class Workbench {
     const isHeld = this.#stepPorts.hold.remainingMs(this.#stepPorts.nowMs()) > 0;
     if (isHeld) this.#creates.width = Math.min(firstCreateLanes, this.#createLanesMax);
     else if (taken) this.#creates.width = Math.min(this.#creates.width + 1, this.#createLanesMax);
+  }
+
+  /** The call, marked as lost when its lease is about to end: the writes before a call can take longer than was left of it. */
+  #checked(job: Job, call: Call | undefined): Call | undefined {
+    const held = this.#hand.find(job.id);
+    const isLost = held?.call === call && held !== undefined && this.#isEndangered(held);
+    if (isLost) {
+      this.counts.lostLeases++;
+      this.#hand.drop(held);
+    }
+    return call;
+  }
+
+  #isEndangered(held: Held): boolean {
+    return held.leaseEndMs - this.#setClock.latestNowMs() < this.#endangeredBelowMs;
   }
 
   /** Null when the run has ended meanwhile: nothing of it goes on in the next one. */

@@ -39,22 +39,24 @@ if #gone > 0 then redis.call('ZREM', due, unpack(gone)) end
 local range = redis.call('ZRANGE', due, 0, limit + 64, 'WITHSCORES') -- 64: leases about to end lie among the due
 
 -- While the provider fails: two probes at a time, after 1 s, then ever more seldom up to 30 s. On the way back: one and a
--- half times as many claims as the set makes in steady times, for at most the last 2 s.
+-- half times as many claims as the set makes in steady times, for at most the last 2 s. An empty set has nothing to hold back.
+local probesAtOnce, firstProbe, probeMax, steadyShare, backlogMax = 2, 1000, 30000, 1.5, 2000
 local stored = #range > 0 and redis.call('GET', breaker) or ''
 local state, at, perMs, probes = string.match(stored, '^(%a+) (%S+) (%S+) (%d+)$')
 at, perMs, probes = tonumber(at), tonumber(perMs), tonumber(probes)
-if ARGV[8] == 'fails' and state ~= 'open' then
+if ARGV[8] == 'fails' and state ~= 'open' and #range > 0 then
   perMs = perMs or math.max(redis.call('ZCARD', due) / tonumber(ARGV[9]), 0.001)
-  state, at, probes = 'open', now + 1000, 0
+  state, at, probes = 'open', now + firstProbe, 0
 elseif ARGV[8] == 'works' and state == 'open' then
   state, at, probes = 'recovering', now, 0
 end
+local rate = (perMs or 0) * steadyShare
 if state == 'open' then
-  at = math.min(at, now + 30000) -- a probe further off was set by a clock that has stepped back since
-  limit = math.min(limit, now < at and 0 or 2)
+  at = math.min(at, now + probeMax) -- a probe further off was set by a clock that has stepped back since
+  limit = math.min(limit, now < at and 0 or probesAtOnce)
 elseif state == 'recovering' then
-  at = math.max(math.min(at, now), now - 2000)
-  limit = math.min(limit, math.floor((now - at) * perMs * 1.5))
+  at = math.max(math.min(at, now), now - backlogMax)
+  limit = math.min(limit, math.floor((now - at) * rate))
 end
 
 -- Not past the caller's window: what falls due after it is left to the next drain, in time.
@@ -76,14 +78,17 @@ end
 if #leased > 0 then redis.call('ZADD', due, unpack(leased)) end
 local made = #leased / 2
 if state == 'open' then
-  if made > 0 then at, probes = now + math.min(1000 * 2 ^ (probes + 1), 30000), math.min(probes + 1, 9) end
+  if made > 0 then at, probes = now + math.min(firstProbe * 2 ^ (probes + 1), probeMax), math.min(probes + 1, 9) end
   if nextDue ~= '' then nextDue = exact(math.max(tonumber(nextDue), math.ceil(at))) end
 elseif state == 'recovering' then
-  if made < limit then state = nil else at = at + made / (perMs * 1.5) end
+  if made < limit then state = nil else at = at + made / rate end
 end
 local written = state and string.format('%s %.17g %.17g %d', state, at, perMs, probes) or ''
-if written == '' and stored ~= '' then redis.call('DEL', breaker) end
-if written ~= '' and written ~= stored then redis.call('SET', breaker, written, 'PX', 3600000) end
+if written == '' and stored ~= '' then
+  redis.call('DEL', breaker)
+elseif written ~= stored then
+  redis.call('SET', breaker, written, 'PX', 3600000) -- an hour without a drain, and it is forgotten
+end
 
 -- One drain is the first on its set. Another whose window ends with that one's, or little later, is not needed unless it
 -- has work; it leaves once it has seen that the first still ticks. One whose window reaches further takes over.
@@ -107,5 +112,5 @@ elseif role == 'new' then
 end
 
 -- A nil would cut the reply short, so nothing here is ever absent.
-local shown = state == 'open' and 'open' or state and exact(1 / (perMs * 1.5)) or ''
+local shown = state == 'open' and 'open' or state and exact(1 / rate) or ''
 return { exact(now), nextDue, role, claimed, stale, shown }

@@ -185,6 +185,7 @@ function readExchange(reply: unknown): ExchangeReply {
     );
   }
   const [nowMs, nextDue, role] = texts(reply.slice(0, 3));
+  if (!isRole(role)) throw new DueSetError('refused', 'The exchange script told no role.');
   if (!Number.isFinite(Number(nowMs))) throw new DueSetError('refused', 'The exchange script told no time.');
   const claimed = texts(reply[3]);
   const claims: Claim[] = [];
@@ -196,10 +197,14 @@ function readExchange(reply: unknown): ExchangeReply {
     nowMs: Number(nowMs),
     claimed: claims,
     stale: texts(reply[4]),
-    role: role as ExchangeReply['role'],
+    role,
     nextDueAtMs: nextDue === '' ? null : Number(nextDue),
     breaker: readBreaker(String(reply[5])),
   };
+}
+
+function isRole(text: string | undefined): text is ExchangeReply['role'] {
+  return text !== undefined && /^(first|further .*|helper|leave|covered)$/.test(text);
 }
 
 function readBreaker(text: string): BreakerState {

@@ -47,7 +47,7 @@ export function createApp(ports: ApiPorts): Hono<ApiEnv> {
     if (error instanceof DueSetError) {
       return answerProblem(
         context,
-        new Problem(503, 'due_set_unavailable', 'Redis can not be reached now; repeat the request.'),
+        new Problem(503, 'due_set_unavailable', 'The due set can not be reached now; repeat the request.'),
       );
     }
     return answerProblem(context, new Problem(500, 'internal_error', 'The request failed on our side.'));

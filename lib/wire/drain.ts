@@ -9,7 +9,7 @@ import { clock, log, random } from './process.ts';
 
 const providerBodyMax = 1_000_000;
 const providerConnectMs = 5_000;
-/** As many as a provider's workspace has places. */
+/** Creates at a time at most: as many as a workspace has places at the provider. */
 const createLanesMax = 24;
 /** For the record's write and the last exchange after a provider's answer. */
 const settleMarginMs = 3_000;

@@ -1,20 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
 import { type DrainSettings, drain } from '../../lib/drain.ts';
 import type { Job } from '../../lib/job.ts';
-import { sweep } from '../../lib/sweep.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { allJobs, type Parts, remaining, startParts, strike, submitClip, sweepAll } from '../support/parts.ts';
+import { dueKey, membersOf } from '../support/upstash.ts';
 
 /* The drain on real parts: real Redis through the bridge, dynalite, the simulator. Times pass thirty times as fast. */
 
 let parts: Parts;
 afterEach(() => parts.close());
 
-const dueKey = 'pk:{test}:due:sume';
 const hour = 3_600_000;
-
-async function allJobs(): Promise<Job[]> {
-  return (await parts.ports.store.list('acme', { limit: 100 })).jobs;
-}
 
 async function submitClips(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await submitClip(parts, `clip-${i}`);
@@ -22,11 +17,6 @@ async function submitClips(count: number): Promise<void> {
 
 function drainFor(ms: number, settings: Partial<DrainSettings> = {}) {
   return drain(parts.ports, { ...parts.settings, ...settings }, remaining(parts, ms));
-}
-
-async function strike(faults: unknown): Promise<void> {
-  const reply = await fetch(`${parts.sume.url}/__control/faults`, { method: 'POST', body: JSON.stringify(faults) });
-  expect(reply.status, await reply.text()).toBeLessThan(300);
 }
 
 /** True when the simulator's only fault has struck as often as it was told to. */
@@ -43,14 +33,8 @@ async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Id → score, as text. */
-async function dueTimes(): Promise<Map<string, string>> {
-  const flat = ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1', 'WITHSCORES')) as unknown[]).map(String);
-  return new Map(flat.flatMap((id, i) => (i % 2 ? [] : [[id, flat[i + 1] ?? '']])));
-}
-
 async function expectAllCompleted(count: number): Promise<void> {
-  const jobs = await allJobs();
+  const jobs = await allJobs(parts);
   expect(jobs.map(({ state }) => state)).toEqual(Array(count).fill('completed'));
   expect(jobs.every(({ result }) => result?.value != null)).toBe(true);
   expect(await parts.upstash.direct('ZCARD', dueKey)).toBe(0);
@@ -62,7 +46,7 @@ test('clips go in and come out: each billed once, read when the provider asked f
   const report = await drainFor(hour);
   expect(report).toMatchObject({ ended: 'idle', lostLeases: 0, orphans: 0, failedExchanges: 0 });
   await expectAllCompleted(20);
-  expect((await allJobs())[0]?.usage).toMatchObject({ status: 'captured', capturedMicros: 1_512_000 });
+  expect((await allJobs(parts))[0]?.usage).toMatchObject({ status: 'captured', capturedMicros: 1_512_000 });
   expect(parts.sume.report()).toMatchObject({ billedClips: 20, earlyReads: 0, duplicateReads: 0 });
   expect(parts.dynamo.counts().writes).toBeLessThanOrEqual(20 * 5);
 });
@@ -92,12 +76,12 @@ test('T112 overlapping drains work disjoint jobs: no read twice, no clip twice, 
 test('a window that ends gives back what it did not start, with its own due time', async () => {
   parts = await startParts();
   await submitClips(2);
-  const dueBefore = await dueTimes();
-  await strike([{ kind: 'delay', route: 'create', ms: 800 }]);
+  const dueBefore = await membersOf(parts.upstash);
+  await strike(parts, [{ kind: 'delay', route: 'create', ms: 800 }]);
   // One lane, and a create that takes longer than the window: the second job never starts.
   const report = await drainFor(60_000, { stepMs: 50_000, createConcurrency: 1 });
   expect(report).toMatchObject({ ended: 'window', steps: 1, givenBack: 1 });
-  const dueAfter = await dueTimes();
+  const dueAfter = await membersOf(parts.upstash);
   expect([...dueAfter].filter(([id, due]) => dueBefore.get(id) === due)).toHaveLength(1);
   expect(parts.sume.report().createsReceived).toBe(1);
 });
@@ -112,7 +96,7 @@ test('T113 with no time for a step nothing is claimed', async () => {
 test('T38 a drain that falls behind asks for helpers, up to its limit; they ask for none, and leave when the lag is gone', async () => {
   parts = await startParts({ renderSeconds: 5, limits: { processing: 60, createsPerMinute: 10_000 } });
   await submitClips(40);
-  await strike([{ kind: 'delay', route: 'create', ms: 120, count: 40 }]);
+  await strike(parts, [{ kind: 'delay', route: 'create', ms: 120, count: 40 }]);
   const lanes = { concurrency: 1, createConcurrency: 1, helpersMax: 2 };
   const helpers: ReturnType<typeof drain>[] = [];
   const wake = async (as?: 'helper') => {
@@ -146,13 +130,11 @@ test('a wiped Redis is rebuilt by one sweep: every active job comes back, no end
   await submitClips(12);
   await drainFor(65_000);
   await parts.upstash.direct('FLUSHALL');
-  const settings = { shardCount: 8, pageMs: 1_000, periodMs: 300_000 };
-  const report = await sweep(parts.ports, settings, remaining(parts, hour));
-  expect(report).toMatchObject({ complete: true, active: 12, restored: 12 });
-  expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ restored: 0 });
+  expect(await sweepAll(parts)).toMatchObject({ complete: true, active: 12, restored: 12 });
+  expect(await sweepAll(parts)).toMatchObject({ restored: 0 });
   await drainFor(hour);
   await expectAllCompleted(12);
-  expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ active: 0, restored: 0 });
+  expect(await sweepAll(parts)).toMatchObject({ active: 0, restored: 0 });
   expect(parts.sume.report()).toMatchObject({ billedClips: 12, earlyReads: 0, duplicateReads: 0 });
 });
 
@@ -169,7 +151,7 @@ test('T20 a read whose lease can not be renewed is ended before another drain ma
   parts = await startParts({ renderSeconds: 200, limits: { processing: 10 } });
   await submitClips(4);
   await drainFor(65_000);
-  await strike([{ kind: 'hang', route: 'status', count: 4 }]);
+  await strike(parts, [{ kind: 'hang', route: 'status', count: 4 }]);
   const first = drainFor(120_000);
   await waitUntil(allStruck);
   await parts.upstash.setFaults({
@@ -195,17 +177,17 @@ test('T14 a member that is no job id is dropped, and spoils no record read', asy
 test('after a wiped Redis neither a repeated submit nor the sweep leads to a read before the provider said', async () => {
   parts = await startParts({ renderSeconds: 400, limits: { processing: 10 } });
   await submitClips(5);
-  await strike([{ kind: 'error', route: 'status', status: 429, retryAfter: 200, count: 5 }]);
+  await strike(parts, [{ kind: 'error', route: 'status', status: 429, retryAfter: 200, count: 5 }]);
   await drainFor(65_000);
   await parts.upstash.direct('FLUSHALL');
   await submitClips(5);
   expect(await parts.upstash.direct('ZCARD', dueKey)).toBe(0);
   let woken = 0;
   parts.ports.waker = { wake: async () => void woken++ };
-  const settings = { shardCount: 8, pageMs: 1_000, periodMs: 300_000 };
-  expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ restored: 5 });
+  expect(await sweepAll(parts)).toMatchObject({ restored: 5 });
   expect(woken).toBe(1);
-  const earliestMs = Math.min(...[...(await dueTimes()).values()].map(Number)) - parts.ports.clock.nowMs();
+  const earliestMs =
+    Math.min(...[...(await membersOf(parts.upstash)).values()].map(Number)) - parts.ports.clock.nowMs();
   expect(earliestMs).toBeGreaterThan(100_000);
 });
 
@@ -229,7 +211,7 @@ test('T43 T54 provider answers that make no sense change no state and fail no jo
     { kind: 'empty-body', route: 'result', count: 2 },
     { kind: 'reset-after-effect', route: 'create', count: 3 },
   ];
-  await strike(faults);
+  await strike(parts, faults);
   await drainFor(2 * hour);
   await expectAllCompleted(6);
   expect(parts.sume.report()).toMatchObject({ billedClips: 6, earlyReads: 0 });
@@ -238,14 +220,14 @@ test('T43 T54 provider answers that make no sense change no state and fail no jo
 test('T18 a step that throws touches its own job only, which is put aside with the reason', async () => {
   parts = await startParts({ renderSeconds: 5 });
   await submitClips(10);
-  const victim = (await allJobs())[3]?.id;
+  const victim = (await allJobs(parts))[3]?.id;
   const { provider } = parts.ports;
   parts.ports.provider = {
     create: (job) => (job.id === victim ? Promise.reject(new TypeError('boom')) : provider.create(job)),
     read: (job) => provider.read(job),
   };
   await drainFor(120_000);
-  const jobs = await allJobs();
+  const jobs = await allJobs(parts);
   expect(jobs.filter(({ state }) => state === 'completed')).toHaveLength(9);
   expect(jobs.find(({ id }) => id === victim)?.lastFault).toMatchObject({ code: 'internal_error' });
 });
@@ -253,11 +235,11 @@ test('T18 a step that throws touches its own job only, which is put aside with t
 test('a job that was being worked alone when its drain died, claims in a row, is parked with a reason', async () => {
   parts = await startParts();
   await submitClips(1);
-  const job = (await allJobs())[0] as Job;
+  const job = (await allJobs(parts))[0] as Job;
   await parts.ports.store.update({ ...job, suspectedAtMs: 1 });
   await parts.upstash.direct('ZADD', dueKey, `${parts.ports.clock.nowMs() - 1_000}.25`, job.id);
   expect(await drainFor(60_000)).toMatchObject({ parked: 1, steps: 0 });
-  const parked = (await allJobs())[0];
+  const parked = (await allJobs(parts))[0];
   expect(parked).toMatchObject({ state: 'waiting', lastFault: { code: 'parked' } });
   expect(parked).not.toHaveProperty('suspectedAtMs');
   expect(parts.sume.report().createsReceived).toBe(0);
@@ -266,11 +248,11 @@ test('a job that was being worked alone when its drain died, claims in a row, is
 test('jobs that were only in hand beside it, or whose claims were never heard of, are worked one by one and none is parked', async () => {
   parts = await startParts({ renderSeconds: 5, limits: { processing: 10 } });
   await submitClips(8);
-  const jobs = await allJobs();
+  const jobs = await allJobs(parts);
   const leaseEnd = `${parts.ports.clock.nowMs() - 1_000}.5`;
   await parts.upstash.direct('ZADD', dueKey, ...jobs.flatMap(({ id }) => [leaseEnd, id]));
   expect(await drainFor(hour)).toMatchObject({ parked: 0 });
   await expectAllCompleted(8);
-  expect((await allJobs()).some((job) => job.suspectedAtMs !== undefined)).toBe(false);
+  expect((await allJobs(parts)).some((job) => job.suspectedAtMs !== undefined)).toBe(false);
   expect(parts.sume.report()).toMatchObject({ billedClips: 8, duplicateReads: 0 });
 });

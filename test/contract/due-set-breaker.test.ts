@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ExchangeRequest } from '../../lib/ports.ts';
 import { dueSets, remove, start, useRedisDueSet } from '../support/due-set.ts';
 
 /* The due set's contract: the circuit breaker that all drains of an account share. The set's clock is the test's. */
@@ -11,7 +12,7 @@ const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id
 describe.each(dueSets)('the breaker of the due set $name', ({ use }) => {
   const on = use();
 
-  const claimedAt = async (ms: number, given = {}) => {
+  const claimedAt = async (ms: number, given: Partial<ExchangeRequest> = {}) => {
     on.nowMs = start + ms;
     return (await on.exchange(given)).claimed.length;
   };
@@ -113,8 +114,8 @@ describe('the breaker’s price', () => {
 
   test('is one command a tick, and two more when it changes', async () => {
     await on.set.schedule(ids(10));
-    await on.set.exchange({ settlements: [], claimMax: 0, windowMs: 60_000, role: 'first', inHand: 1 });
-    const count = async (given: Parameters<typeof on.exchange>[0]) => {
+    await on.exchange({ claimMax: 0, inHand: 1 });
+    const count = async (given: Partial<ExchangeRequest>) => {
       await on.upstash.direct('CONFIG', 'RESETSTAT');
       await on.exchange({ inHand: 1, claimMax: 0, ...given });
       return on.commandCalls();

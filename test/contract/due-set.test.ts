@@ -177,7 +177,7 @@ describe('what a call costs Redis', () => {
     expect(microsPerRange).toBeLessThan(2_000);
   });
 
-  test('one exchange bills at most eight commands, and TIME,, whatever the number of ids', async () => {
+  test('one exchange bills at most eight commands and TIME, whatever the number of ids', async () => {
     await redis.set.schedule(Array.from({ length: 900 }, (_, i) => ({ id: `job_${i}`, delayMs: 0 })));
     const { claimed } = await redis.exchange({ claimMax: 300 });
     const settlements = claimed.map(({ id, token }, i) => (i % 2 ? remove(id, token) : due(id, token, start + 60_000)));

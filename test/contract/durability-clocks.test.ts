@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { type DrainPorts, drain } from '../../lib/drain.ts';
-import type { ExchangeRequest } from '../../lib/ports.ts';
+import type { Clock, ExchangeRequest } from '../../lib/ports.ts';
 import type { FastClock } from '../support/fast-clock.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { allJobs, type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
 
 /* Clocks that are wrong, a schedule that does not fire and a process that stands still, on real parts. */
 
@@ -17,9 +17,18 @@ async function submitClips(count: number): Promise<void> {
 }
 
 async function expectAllCompleted(count: number): Promise<void> {
-  const { jobs } = await parts.ports.store.list('acme', { limit: 100 });
-  expect(jobs.map(({ state }) => state)).toEqual(Array(count).fill('completed'));
+  expect((await allJobs(parts)).map(({ state }) => state)).toEqual(Array(count).fill('completed'));
   expect(parts.sume.report()).toMatchObject({ billedClips: count, earlyReads: 0, duplicateReads: 0 });
+}
+
+/** A process' own clock whose time of day is wrong by so much. */
+function clockThatIsOff(offMs: () => number): Clock {
+  const { clock } = parts.ports;
+  return {
+    nowMs: () => clock.nowMs() + offMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
 }
 
 /** The ports of a process that stands still with its first claims: until `thaw` nothing that it waits for comes to it. */
@@ -60,7 +69,7 @@ function freezing(given: DrainPorts) {
   return { ports, froze, thaw };
 }
 
-test('180 missed ticks are one late read of each job, not 180', async () => {
+test('T33 180 missed ticks are one late read of each job, not 180', async () => {
   parts = await startParts({ renderSeconds: 400, limits: { processing: 20 } });
   await submitClips(8);
   await drain(parts.ports, parts.settings, remaining(parts, 65_000));
@@ -73,7 +82,7 @@ test('180 missed ticks are one late read of each job, not 180', async () => {
   await expectAllCompleted(8);
 });
 
-test('a process that stands still for a minute finds its leases gone, and neither reads nor settles what others have taken', async () => {
+test('T32 a process that stands still for a minute finds its leases gone, and neither reads nor settles what others have taken', async () => {
   parts = await startParts({ renderSeconds: 150, limits: { processing: 20 } });
   await submitClips(8);
   await drain(parts.ports, parts.settings, remaining(parts, 65_000));
@@ -95,28 +104,18 @@ test.each([
 ])('a drain whose clock is %s reads when the provider said, not early and not minutes late', async (_, offMs) => {
   parts = await startParts({ renderSeconds: 100, limits: { processing: 20 } });
   await submitClips(8);
-  const { clock } = parts.ports;
-  const wrong = {
-    nowMs: () => clock.nowMs() + offMs,
-    monotonicMs: () => clock.monotonicMs(),
-    sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
-  };
-  await drain({ ...parts.ports, clock: wrong }, parts.settings, remaining(parts, hour));
+  const clock = clockThatIsOff(() => offMs);
+  await drain({ ...parts.ports, clock }, parts.settings, remaining(parts, hour));
   await expectAllCompleted(8);
   expect(parts.sume.report().latenessMs.max).toBeLessThan(minute);
 });
 
-test('a drain whose clock steps back by five minutes under way goes on as if nothing had been', async () => {
+test('T31 a drain whose clock steps back by five minutes under way goes on as if nothing had been', async () => {
   parts = await startParts({ renderSeconds: 100, limits: { processing: 20 } });
   await submitClips(8);
-  const { clock } = parts.ports;
   let offMs = 0;
-  const stepping = {
-    nowMs: () => clock.nowMs() + offMs,
-    monotonicMs: () => clock.monotonicMs(),
-    sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
-  };
-  const running = drain({ ...parts.ports, clock: stepping }, parts.settings, remaining(parts, hour));
+  const clock = clockThatIsOff(() => offMs);
+  const running = drain({ ...parts.ports, clock }, parts.settings, remaining(parts, hour));
   await clock.sleep(40_000);
   offMs = -5 * minute;
   await running;

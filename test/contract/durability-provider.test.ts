@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { drain } from '../../lib/drain.ts';
 import type { FastClock } from '../support/fast-clock.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { allJobs, heal, type Parts, remaining, startParts, strike, submitClip } from '../support/parts.ts';
 
 /* A provider that refuses our key for hours, on real parts. Times pass thirty times as fast. */
 
@@ -14,18 +14,15 @@ test('a key that is refused for two hours, past the deadline, fails no job: with
   parts = await startParts({ renderSeconds: 60, limits: { processing: 20 } });
   for (let i = 0; i < 8; i++) await submitClip(parts, `clip-${i}`);
   await drain(parts.ports, parts.settings, remaining(parts, 50_000));
-  const fault = JSON.stringify({ kind: 'error', status: 401 });
-  const faults = `${parts.sume.url}/__control/faults`;
-  expect((await fetch(faults, { method: 'POST', body: fault })).status).toBeLessThan(300);
+  await strike(parts, { kind: 'error', status: 401 });
   for (let pauses = 0; pauses < 5; pauses++) {
     (parts.ports.clock as FastClock).advance(25 * minute);
     await drain(parts.ports, parts.settings, remaining(parts, 50_000));
   }
-  const denied = (await parts.ports.store.list('acme', { limit: 100 })).jobs;
+  const denied = await allJobs(parts);
   expect(denied.map(({ state, failuresInRow }) => [state, failuresInRow])).toEqual(Array(8).fill(['overdue', 0]));
-  await fetch(faults, { method: 'DELETE' });
+  await heal(parts);
   await drain(parts.ports, parts.settings, remaining(parts, 20 * minute));
-  const { jobs } = await parts.ports.store.list('acme', { limit: 100 });
-  expect(jobs.map(({ state }) => state)).toEqual(Array(8).fill('completed'));
+  expect((await allJobs(parts)).map(({ state }) => state)).toEqual(Array(8).fill('completed'));
   expect(parts.sume.report()).toMatchObject({ billedClips: 8, earlyReads: 0, duplicateReads: 0 });
 });

@@ -1,20 +1,17 @@
 import { afterEach, expect, test } from 'vitest';
 import { startRedis } from '../../infra/local/redis/redis.ts';
 import { drain } from '../../lib/drain.ts';
-import type { Job } from '../../lib/job.ts';
-import { sweep } from '../../lib/sweep.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { allJobs, type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
+import { dueKey, membersOf } from '../support/upstash.ts';
 
 /* What Redis may lose, on real parts. Times pass thirty times as fast. */
 
 let parts: Parts;
 afterEach(() => parts.close());
 
-const dueKey = 'pk:{test}:due:sume';
 const hour = 3_600_000;
 
 const drainFor = (ms: number) => drain(parts.ports, parts.settings, remaining(parts, ms));
-const sweepAll = () => sweep(parts.ports, { shardCount: 8, pageMs: 1_000, periodMs: 300_000 }, remaining(parts, hour));
 
 async function submitClips(name: string, count: number): Promise<string[]> {
   const jobs = await Promise.all(Array.from({ length: count }, (_, i) => submitClip(parts, `${name}-${i}`)));
@@ -22,12 +19,11 @@ async function submitClips(name: string, count: number): Promise<string[]> {
 }
 
 async function idsInSet(): Promise<string[]> {
-  return ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1')) as unknown[]).map(String).sort();
+  return [...(await membersOf(parts.upstash)).keys()].sort();
 }
 
 async function expectAllCompleted(count: number): Promise<void> {
-  const jobs: Job[] = (await parts.ports.store.list('acme', { limit: 100 })).jobs;
-  expect(jobs.map(({ state }) => state)).toEqual(Array(count).fill('completed'));
+  expect((await allJobs(parts)).map(({ state }) => state)).toEqual(Array(count).fill('completed'));
   expect(await idsInSet()).toEqual([]);
   expect(parts.sume.report()).toMatchObject({ billedClips: count, earlyReads: 0, duplicateReads: 0 });
 }
@@ -39,7 +35,7 @@ test('FLUSHALL among finished and active jobs: one sweep brings back the active 
   const active = await submitClips('active', 6);
   await drainFor(65_000);
   await parts.upstash.direct('FLUSHALL');
-  expect(await sweepAll()).toMatchObject({ complete: true, active: 6, restored: 6 });
+  expect(await sweepAll(parts)).toMatchObject({ complete: true, active: 6, restored: 6 });
   expect(await idsInSet()).toEqual(active);
   await drainFor(hour);
   await expectAllCompleted(10);
@@ -49,19 +45,18 @@ test('a failover that takes acknowledged writes back: what had ended leaves agai
   parts = await startParts({ renderSeconds: 100, limits: { processing: 20 } });
   const early = await submitClips('early', 6);
   await drainFor(65_000);
-  const saved = (await parts.upstash.direct('ZRANGE', dueKey, '0', '-1', 'WITHSCORES')) as Buffer[];
+  const saved = await membersOf(parts.upstash);
   await drainFor(hour);
   const late = await submitClips('late', 3);
   expect(await idsInSet()).toEqual(late);
   await parts.upstash.direct('FLUSHALL');
-  const scores = saved.flatMap((id, i) => (i % 2 ? [] : [String(saved[i + 1]), String(id)]));
-  await parts.upstash.direct('ZADD', dueKey, ...scores);
+  await parts.upstash.direct('ZADD', dueKey, ...[...saved].flatMap(([id, score]) => [score, id]));
   expect(await idsInSet()).toEqual(early);
   const readsBefore = parts.sume.report().providerReads;
   await drainFor(65_000);
   expect(parts.sume.report().providerReads).toBe(readsBefore);
   expect(await idsInSet()).toEqual([]);
-  expect(await sweepAll()).toMatchObject({ active: 3, restored: 3 });
+  expect(await sweepAll(parts)).toMatchObject({ active: 3, restored: 3 });
   await drainFor(hour);
   await expectAllCompleted(9);
 });
@@ -78,7 +73,7 @@ test('Redis killed under a running drain and back with nothing, neither ids nor 
   await parts.ports.clock.sleep(15_000);
   const back = await startRedis({ port });
   try {
-    expect(await sweepAll()).toMatchObject({ complete: true, active: 6 });
+    expect(await sweepAll(parts)).toMatchObject({ complete: true, active: 6 });
     const { failedExchanges } = await running;
     await drainFor(hour);
     expect(failedExchanges).toBeGreaterThan(0);
@@ -86,17 +81,4 @@ test('Redis killed under a running drain and back with nothing, neither ids nor 
   } finally {
     await back.close();
   }
-});
-
-test('a full Redis: the run ends after one try, a submit is durable all the same, and with room again all come to their end', async () => {
-  parts = await startParts({ renderSeconds: 20, limits: { processing: 20 } });
-  await submitClips('before', 3);
-  await parts.upstash.direct('CONFIG', 'SET', 'maxmemory', '1');
-  expect(await drainFor(hour)).toMatchObject({ ended: 'limit', claims: 0 });
-  await submitClips('while-full', 3);
-  expect(await idsInSet()).toHaveLength(3);
-  await parts.upstash.direct('CONFIG', 'SET', 'maxmemory', '0');
-  expect(await sweepAll()).toMatchObject({ active: 6, restored: 3 });
-  await drainFor(hour);
-  await expectAllCompleted(6);
 });

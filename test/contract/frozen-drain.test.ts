@@ -5,7 +5,8 @@ import { dueSets } from '../support/due-set.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
 import { json } from '../support/scripted-server.ts';
 import { until } from '../support/start-process.ts';
-import { dueKey, startWiredDrain, type WiredDrain } from '../support/wired-drain.ts';
+import { membersOf } from '../support/upstash.ts';
+import { startWiredDrain, type WiredDrain } from '../support/wired-drain.ts';
 
 /* A drain's process stands still, by SIGSTOP, for longer than its leases or than its whole window. */
 
@@ -43,8 +44,8 @@ const drainHere = () => {
 };
 
 async function dueInMs(): Promise<number[]> {
-  const flat = ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1', 'WITHSCORES')) as unknown[]).map(Number);
-  return flat.filter((_, i) => i % 2 === 1).map((score) => score - Date.now());
+  const scores = [...(await membersOf(parts.upstash)).values()];
+  return scores.map((score) => Number(score) - Date.now());
 }
 
 describe('a drain', () => {

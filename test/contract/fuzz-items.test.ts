@@ -19,10 +19,12 @@ import { fromItem, type Item, isExpired, toItem } from '../../lib/job-store/job-
 import type { Provider } from '../../lib/ports.ts';
 import type { HttpAnswer } from '../../lib/providers/http.ts';
 import { Sume } from '../../lib/providers/sume.ts';
-import { MemoryDueSet } from '../sim/memory-due-set.ts';
+import { emptySet, MemoryDueSet } from '../sim/memory-due-set.ts';
 import { startTestDynamo, type TestDynamo, testJob, testNowMs } from '../support/dynamo.ts';
-import { endsAllowed, type FuzzDrain, fuzzLease, JumpClock, runDrain, storedItems } from '../support/fuzz.ts';
+import { endsAllowed, type FuzzDrain, fuzzLease, runDrain } from '../support/fuzz-drain.ts';
 import { hourMs } from '../support/jobs.ts';
+import { JumpClock } from '../support/jump-clock.ts';
+import { storedItems } from '../support/stored-items.ts';
 import { startTestUpstash, type TestUpstash } from '../support/upstash.ts';
 
 /* Whole drains over records as an older, a newer or a broken release may have left them. */
@@ -227,7 +229,7 @@ test(`in memory ${title}`, async () => {
   await holds(async (batch, clock) => {
     const table = new ItemTable(batch.items);
     const dueSet = new MemoryDueSet(clock.nowMs, fuzzLease);
-    dueSet.load({ scores: batch.scores, awakeUntilMs: 0, mark: '', breaker: null });
+    dueSet.load({ ...emptySet, scores: batch.scores });
     const left = async () => ({ items: table.items, scores: dueSet.state.scores });
     return { dueSet, store: new DynamoJobStore(table.client, 'jobs', clock), left };
   }, 2_000);

@@ -4,12 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import { jobIdFor, jobIdPattern } from '../../lib/identify.ts';
 import type { DueSet, Provider } from '../../lib/ports.ts';
-import { MemoryDueSet } from '../sim/memory-due-set.ts';
+import { emptySet, MemoryDueSet } from '../sim/memory-due-set.ts';
 import { MemoryJobStore } from '../sim/memory-job-store.ts';
 import { testJob, testNowMs } from '../support/dynamo.ts';
-import { fuzzLease, JumpClock, runDrain } from '../support/fuzz.ts';
+import { fuzzLease, runDrain } from '../support/fuzz-drain.ts';
 import { completed, hourMs, running } from '../support/jobs.ts';
-import { startTestUpstash, type TestUpstash } from '../support/upstash.ts';
+import { JumpClock } from '../support/jump-clock.ts';
+import { membersOf, startTestUpstash, type TestUpstash } from '../support/upstash.ts';
 
 /* Whole drains over a due set that an older or a broken release, or somebody by hand, has put things into. */
 
@@ -135,7 +136,7 @@ const title = 'no member or score stops a drain: what is no job is removed and c
 test(`in memory ${title}`, async () => {
   await holds(async (members, clock) => {
     const set = new MemoryDueSet(clock.nowMs, fuzzLease);
-    set.load({ scores: members, awakeUntilMs: 0, mark: '', breaker: null });
+    set.load({ ...emptySet, scores: members });
     return { set, left: async () => set.state.scores };
   }, 2_000);
 });
@@ -157,8 +158,8 @@ describe('in Redis', () => {
       const redis = connectUpstash({ url, token, timeoutMs: 5_000 });
       const given = { stage, account: 'sume', url, token, lease: fuzzLease, nowMs: clock.nowMs };
       const left = async () => {
-        const flat = ((await upstash.direct('ZRANGE', key, '0', '-1', 'WITHSCORES')) as unknown[]).map(String);
-        return new Map(flat.flatMap((member, at) => (at % 2 ? [] : [[member, scoreOf(flat[at + 1] ?? '')] as const])));
+        const members = await membersOf(upstash, key);
+        return new Map([...members].map(([member, score]) => [member, scoreOf(score)]));
       };
       return { set: clock.waitingFor(new UpstashDueSet(redis, given)), left };
     }, 150);

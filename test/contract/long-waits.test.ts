@@ -1,10 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { drain } from '../../lib/drain.ts';
-import type { Job } from '../../lib/job.ts';
 import { submit } from '../../lib/submit.ts';
-import { type SweepReport, sweep } from '../../lib/sweep.ts';
 import type { FastClock } from '../support/fast-clock.ts';
-import { type Parts, remaining, startParts } from '../support/parts.ts';
+import { allJobs, type Parts, remaining, startParts, strike, sweepAll } from '../support/parts.ts';
+import { membersOf } from '../support/upstash.ts';
 
 /* Jobs that the provider asks to leave alone for long, on real parts. Times pass thirty times as fast, and jump. */
 
@@ -15,7 +14,6 @@ let readsAtMs: number[];
 let whileRead: () => Promise<void>;
 afterEach(() => parts.close());
 
-const dueKey = 'pk:{test}:due:sume';
 const minute = 60_000;
 const hour = 60 * minute;
 const leaseMs = 10_000;
@@ -33,8 +31,7 @@ async function start(jobs: number, leaveAlone: object): Promise<void> {
       return provider.read(job, call);
     },
   };
-  const rule = JSON.stringify({ route: 'status', ...leaveAlone });
-  expect((await fetch(`${parts.sume.url}/__control/faults`, { method: 'POST', body: rule })).status).toBeLessThan(300);
+  await strike(parts, { route: 'status', ...leaveAlone });
   for (let i = 0; i < jobs; i++) await submitForADay(`clip-${i}`);
 }
 
@@ -47,15 +44,8 @@ function submitForADay(idempotencyKey: string) {
 const drainFor = (ms: number) => drain(parts.ports, parts.settings, remaining(parts, ms));
 /** A run as the schedule starts it: half a minute in which it claims. */
 const scheduledRun = () => drainFor(minute);
-const allJobs = async (): Promise<Job[]> => (await parts.ports.store.list('acme', { limit: 100 })).jobs;
 const advance = (ms: number) => (parts.ports.clock as FastClock).advance(ms);
-const sweepNow = (): Promise<SweepReport> =>
-  sweep(parts.ports, { shardCount: 8, pageMs: 1_000, periodMs: 300_000 }, remaining(parts, hour));
-
-async function scores(): Promise<number[]> {
-  const flat = ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1', 'WITHSCORES')) as unknown[]).map(Number);
-  return flat.filter((_, i) => i % 2 === 1);
-}
+const scores = async () => [...(await membersOf(parts.upstash)).values()].map(Number);
 
 const told = [
   {
@@ -78,7 +68,7 @@ test.each(told)(
     await parts.upstash.setFaults({});
     expect((await scores())[0]).not.toSatisfy(Number.isInteger);
     const toldAtMs = readsAtMs[0] ?? 0;
-    const [job] = await allJobs();
+    const [job] = await allJobs(parts);
     expect(job?.notBeforeMs).toBeGreaterThanOrEqual(toldAtMs + waitMs);
 
     advance(leaseMs);
@@ -103,19 +93,19 @@ test('T80 a healthy job that was told to wait ten minutes is neither failed nor 
   await start(5, told[0]?.rule ?? {});
   await drainFor(2 * minute);
   expect(readsAtMs).toHaveLength(5);
-  const before = { jobs: await allJobs(), scores: await scores() };
+  const before = { jobs: await allJobs(parts), scores: await scores() };
   for (let swept = 0; swept < 3; swept++) {
     advance(2 * minute);
-    expect(await sweepNow()).toMatchObject({ complete: true, active: 5, restored: 0 });
+    expect(await sweepAll(parts)).toMatchObject({ complete: true, active: 5, restored: 0 });
     await submitForADay('clip-0');
     expect(await scheduledRun()).toMatchObject({ claims: 0, ended: 'idle', dueLagMs: 0 });
   }
-  expect({ jobs: await allJobs(), scores: await scores() }).toEqual(before);
+  expect({ jobs: await allJobs(parts), scores: await scores() }).toEqual(before);
   expect(before.jobs.every(({ state, lastFault }) => state === 'queued' && lastFault === undefined)).toBe(true);
 
   // Nor when the set has lost it, and only the record tells how long it is to be left alone.
   await parts.upstash.direct('FLUSHALL');
-  expect(await sweepNow()).toMatchObject({ restored: 5 });
+  expect(await sweepAll(parts)).toMatchObject({ restored: 5 });
   const earliest = Math.min(...before.jobs.map(({ notBeforeMs = 0 }) => notBeforeMs));
   expect(Math.min(...(await scores()))).toBeGreaterThanOrEqual(earliest);
   expect(await scheduledRun()).toMatchObject({ claims: 0, ended: 'idle' });

@@ -3,11 +3,11 @@ import { drain } from '../../lib/drain.ts';
 import { createApp } from '../../lib/http/app.ts';
 import { enter, type Job, type JobState } from '../../lib/job.ts';
 import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { dueKey } from '../support/upstash.ts';
 
 /* POST /v1/jobs/{id}/poll over real parts. Times pass thirty times as fast. */
 
 const hour = 3_600_000;
-const dueKey = 'pk:{test}:due:sume';
 let parts: Parts;
 let app: ReturnType<typeof createApp>;
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { drain } from '../../lib/drain.ts';
 import type { Provider } from '../../lib/ports.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { allJobs, heal, type Parts, remaining, startParts, strike, submitClip } from '../support/parts.ts';
 
 /* A provider that fails every job for minutes, on real parts. Times pass thirty times as fast. */
 
@@ -29,15 +29,6 @@ async function start(): Promise<{ readsAtMs: number[]; elapsed: () => number }> 
   return { readsAtMs, elapsed };
 }
 
-async function strike(fault: object): Promise<void> {
-  const body = JSON.stringify({ route: 'status', ...fault });
-  expect((await fetch(`${parts.sume.url}/__control/faults`, { method: 'POST', body })).status).toBeLessThan(300);
-}
-
-async function restore(): Promise<void> {
-  await fetch(`${parts.sume.url}/__control/faults`, { method: 'DELETE' });
-}
-
 const within = (timesMs: readonly number[], fromMs: number, toMs: number) =>
   timesMs.filter((atMs) => atMs >= fromMs && atMs < toMs).length;
 
@@ -60,25 +51,24 @@ test.each(outages)(
     const { clock } = parts.ports;
     const draining = drain(parts.ports, parts.settings, remaining(parts, 370 * second));
     await clock.sleep(75 * second);
-    await strike(fault);
+    await strike(parts, { route: 'status', ...fault });
     const brokenAtMs = elapsed();
     await clock.sleep(150 * second);
-    await restore();
-    const restoredAtMs = elapsed();
+    await heal(parts);
+    const healedAtMs = elapsed();
     await clock.sleep(120 * second);
     const endedAtMs = elapsed();
 
     const steadyPerSecond = within(readsAtMs, brokenAtMs - 45 * second, brokenAtMs) / 45;
     expect(steadyPerSecond).toBeGreaterThan(3);
     // A hanging call takes half a minute to be known as failed. After that: two probes at a time, at last each 30 s.
-    const probes = within(readsAtMs, brokenAtMs + 75 * second, restoredAtMs);
+    const probes = within(readsAtMs, brokenAtMs + 75 * second, healedAtMs);
     expect(probes).toBeLessThanOrEqual(16);
-    const back = readsAtMs.filter((atMs) => atMs >= restoredAtMs);
+    const back = readsAtMs.filter((atMs) => atMs >= healedAtMs);
     expect(fullest(back, 10 * second)).toBeLessThanOrEqual(2 * steadyPerSecond * 10);
     expect(within(back, endedAtMs - 45 * second, endedAtMs) / 45).toBeGreaterThan(0.7 * steadyPerSecond);
 
-    const stored = (await parts.ports.store.list('acme', { limit: 100 })).jobs;
-    expect(new Set(stored.map(({ state }) => state))).toEqual(new Set(['processing']));
+    expect(new Set((await allJobs(parts)).map(({ state }) => state))).toEqual(new Set(['processing']));
     expect(parts.sume.report()).toMatchObject({ billedClips: jobs, earlyReads: 0, duplicateReads: 0 });
     const report = await draining;
     expect(report.openTicks).toBeGreaterThan(40);

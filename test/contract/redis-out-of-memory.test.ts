@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { drain } from '../../lib/drain.ts';
 import { createApp } from '../../lib/http/app.ts';
 import { jobIdFor } from '../../lib/identify.ts';
-import { sweep } from '../../lib/sweep.ts';
 import { due, remove, useRedisDueSet } from '../support/due-set.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { allJobs, type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
+import { membersOf } from '../support/upstash.ts';
 
 /* A Redis that is full and evicts nothing: reads go on, a script is refused at the first command that needs memory. */
 
@@ -17,13 +17,10 @@ describe('polling', () => {
   let parts: Parts;
   afterEach(() => parts.close());
 
-  const dueKey = 'pk:{test}:due:sume';
   const hour = 3_600_000;
-  const ids = async () => ((await parts.upstash.direct('ZRANGE', dueKey, '0', '-1')) as unknown[]).map(String).sort();
+  const ids = async () => [...(await membersOf(parts.upstash)).keys()].sort();
   const drainFor = (ms: number) => drain(parts.ports, parts.settings, remaining(parts, ms));
-  const sweepNow = () =>
-    sweep(parts.ports, { shardCount: 8, pageMs: 1_000, periodMs: 300_000 }, remaining(parts, hour));
-  const states = async () => (await parts.ports.store.list('acme', { limit: 100 })).jobs.map(({ state }) => state);
+  const states = async () => (await allJobs(parts)).map(({ state }) => state);
 
   async function post(key: string): Promise<number> {
     const app = createApp({ ...parts.ports, stage: 'test', account: 'sume' });
@@ -54,11 +51,11 @@ describe('polling', () => {
     expect(logged.filter(({ event }) => event === 'job_not_scheduled')).toHaveLength(3);
     await parts.ports.clock.sleep(15_000);
     expect(await drainFor(hour)).toMatchObject({ ended: 'limit', claims: 0, failedExchanges: 1 });
-    expect(await sweepNow()).toMatchObject({ complete: false, restored: 0 });
+    expect(await sweepAll(parts)).toMatchObject({ complete: false, restored: 0 });
     expect(await ids()).toEqual(before);
 
     await makeRoom(upstash.direct);
-    expect(await sweepNow()).toMatchObject({ complete: true, active: 13, restored: 3 });
+    expect(await sweepAll(parts)).toMatchObject({ complete: true, active: 13, restored: 3 });
     expect(await ids()).toEqual([...before, ...late.map((key) => jobIdFor('acme', key))].sort());
     expect(await drainFor(hour)).toMatchObject({ ended: 'idle', failedExchanges: 0 });
     expect(await states()).toEqual(Array(13).fill('completed'));

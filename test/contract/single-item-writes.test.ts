@@ -2,9 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { drain } from '../../lib/drain.ts';
 import { createApp } from '../../lib/http/app.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
-import { sweep } from '../../lib/sweep.ts';
 import { dynamoClient, testClock } from '../support/dynamo.ts';
-import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
+import { type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
 import { json, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 /* The record is written one item at a time: nothing can be cancelled half way for the sake of something else. */
@@ -21,26 +20,25 @@ describe('a whole life', () => {
     parts = await startParts({ renderSeconds: 20 });
     const before = parts.dynamo.counts().byOperation;
     const hour = 3_600_000;
-    const settings = { shardCount: 8, pageMs: 1_000, periodMs: 300_000 };
     const app = createApp({ ...parts.ports, stage: 'test', account: 'sume' });
     for (let i = 0; i < 6; i++) await submitClip(parts, `clip-${i}`);
     for (let i = 0; i < 2; i++) expect((await app.request('/v1/jobs', post, { event } as never)).status).toBe(202);
     await parts.upstash.direct('FLUSHALL');
-    expect(await sweep(parts.ports, settings, remaining(parts, hour))).toMatchObject({ restored: 7 });
+    expect(await sweepAll(parts)).toMatchObject({ restored: 7 });
     await Promise.all([1, 2].map(() => drain(parts.ports, parts.settings, remaining(parts, hour))));
     const { jobs } = (await (await app.request('/v1/jobs?state=completed', {}, { event } as never)).json()) as {
       jobs: { id: string }[];
     };
     expect(jobs).toHaveLength(7);
     expect((await app.request(`/v1/jobs/${jobs[0]?.id}`, {}, { event } as never)).status).toBe(200);
-    await sweep(parts.ports, settings, remaining(parts, hour));
+    await sweepAll(parts);
 
     const used = Object.keys(parts.dynamo.counts().byOperation).filter((name) => before[name] === undefined);
     expect(used.sort()).toEqual(['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem']);
   });
 });
 
-describe('a write that is turned away', () => {
+describe('a call to the record that is turned away', () => {
   let server: ScriptedServer;
   const client = () => dynamoClient(server.url, 2, 500);
   afterEach(() => server.close());

@@ -4,8 +4,8 @@ import { decide } from '../../lib/decide.ts';
 import { isActive, type Job, type JobState } from '../../lib/job.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { Outcome } from '../../lib/outcome.ts';
-import { endsAllowed } from '../support/fuzz.ts';
-import { confirmedJob, hourMs } from '../support/jobs.ts';
+import { endsAllowed } from '../support/fuzz-drain.ts';
+import { confirmedJob, hourMs, outcomeKinds } from '../support/jobs.ts';
 import { answer } from '../support/scripted-server.ts';
 import { apiKey, sentJob as job, type ScriptedSume, startScriptedSume } from '../support/scripted-sume.ts';
 
@@ -18,18 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => parts.close());
 
-const kinds = [
-  'accepted',
-  'refused',
-  'no_slot',
-  'running',
-  'completed',
-  'ended',
-  'missing',
-  'throttled',
-  'denied',
-  'trouble',
-];
 const successWords = ['completed', 'complete', 'success', 'succeeded'];
 const endWords: Record<string, string[]> = {
   failed: ['failed', 'error', 'errored'],
@@ -126,7 +114,7 @@ test('is an outcome: never a throw, one bounded line of a fault, a wait that is 
   await fc.assert(
     fc.asyncProperty(reply, reply, fc.boolean(), async (first, second, create) => {
       const outcome = await ask(first, second, create);
-      expect(kinds).toContain(outcome.kind);
+      expect(outcomeKinds).toContain(outcome.kind);
       if ('fault' in outcome && outcome.fault !== undefined && outcome.fault.code !== 'unrecognised_end') {
         expect(outcome.fault.message).toMatch(/^[^\p{Cc}]{0,500}$/u);
         expect(JSON.stringify(outcome.fault)).not.toContain(apiKey);

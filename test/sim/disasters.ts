@@ -4,6 +4,7 @@ import type { Dice } from './dice.ts';
 import type { Outside } from './doors.ts';
 import type { SavedSet } from './due-set-watch.ts';
 import type { Fleet } from './fleet.ts';
+import { emptySet } from './memory-due-set.ts';
 import type { StepChecks } from './step-checks.ts';
 
 const minute = 60_000;
@@ -103,8 +104,10 @@ export class Disasters {
         this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#gapMs();
         return;
       case 'missedTicks':
-        for (let i = this.#dice.whole(2, 5); i > 0; i--)
+        for (let i = this.#dice.whole(2, 5); i > 0; i--) {
+          // A run too many leaves at once, unless it comes as a helper.
           this.#fleet.drain(this.#dice.chance(0.5) ? 'helper' : undefined);
+        }
     }
   }
 
@@ -112,10 +115,7 @@ export class Disasters {
   async #wipe(): Promise<void> {
     const { scheduler } = this.#outside;
     if (this.#dice.chance(0.5)) scheduler.after(this.#dice.spread(100, 20_000), () => void this.#fleet.sweep());
-    await this.#load(
-      { state: { scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null }, holders: new Map() },
-      'wiped',
-    );
+    await this.#load({ state: emptySet, holders: new Map() }, 'wiped');
   }
 
   #cutOff(): void {

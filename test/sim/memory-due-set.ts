@@ -31,6 +31,9 @@ export interface MemoryBreaker {
   probes: number;
 }
 
+/** What `load` takes to lose everything. */
+export const emptySet: DueSetState = { scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null };
+
 /** The due set in memory: what exchange.lua and schedule.lua do, in the same order. Passes the same contract. */
 export class MemoryDueSet implements DueSet {
   readonly #nowMs: () => number;
@@ -68,13 +71,15 @@ export class MemoryDueSet implements DueSet {
     const nowMs = this.#nowMs();
     const windowMs = Math.max(0, Math.floor(request.windowMs));
     const stale = request.settlements.filter((settlement) => !this.#settle(settlement)).map(({ id }) => id);
-    const limit = this.#allowed(request, nowMs);
+    // An empty set has nothing to hold back.
+    const guarded = this.#scores.size > 0;
+    const limit = guarded ? this.#allowed(request, nowMs) : Math.min(request.claimMax, exchangeMax);
     const claim = this.#claim(nowMs, limit, windowMs);
     const { claimed } = claim;
-    const breaker = this.#passed(claimed.length, limit, nowMs);
+    const breaker = guarded ? this.#passed(claimed.length, limit, nowMs) : null;
     const heldBack = breaker?.state === 'open' && claim.nextDueAtMs !== null;
     const nextDueAtMs = heldBack ? Math.max(claim.nextDueAtMs ?? 0, Math.ceil(breaker.atMs)) : claim.nextDueAtMs;
-    this.#breaker = breaker;
+    if (guarded) this.#breaker = breaker;
     const idle = windowMs > 0 && claimed.length === 0 && request.inHand === 0;
     const nothingComes = nextDueAtMs === null || nextDueAtMs > nowMs + windowMs;
     const role = idle && nothingComes ? this.#leave(request.role) : this.#stay(request.role, idle, nowMs, windowMs);
@@ -127,8 +132,8 @@ export class MemoryDueSet implements DueSet {
     if (role === 'helper' || windowMs === 0) return role === 'new' ? 'further ' : role;
     const mark = role !== 'first' && this.#awakeUntilMs > nowMs ? this.#mark : '';
     if (Number(mark.split(' ')[0]) >= nowMs + windowMs * 0.95) {
-      const ticks = role !== 'new' && role !== `further ${mark}`;
-      if (idle && ticks) return 'covered';
+      const firstTicks = role !== 'new' && role !== `further ${mark}`;
+      if (idle && firstTicks) return 'covered';
       return role === 'new' ? `further ${mark}` : role;
     }
     this.#mark = `${nowMs + windowMs} ${nowMs}`;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { dueSetKeys } from '../../lib/due-set/keys.ts';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import type { DueSet } from '../../lib/ports.ts';
-import type { TestUpstash } from '../support/upstash.ts';
+import { membersOf, type TestUpstash } from '../support/upstash.ts';
 import { type DueSetState, type MemoryBreaker, MemoryDueSet } from './memory-due-set.ts';
 import type { MakeSetSide } from './set-side.ts';
 
@@ -39,8 +39,7 @@ export function redisSide(upstash: TestUpstash, stage: string): MakeSetSide {
       await setMark();
       const expected = await call(model);
       const reply = await call(real);
-      const flat = ((await upstash.direct('ZRANGE', keys.due, '0', '-1', 'WITHSCORES')) as unknown[]).map(String);
-      const found = flat.flatMap((id, i) => (i % 2 ? [] : [[id, Number(flat[i + 1])]]));
+      const found = [...(await membersOf(upstash, keys.due))].map(([id, score]) => [id, Number(score)]);
       compare('reply', expected, reply);
       compare('scores', Object.fromEntries(model.state.scores), Object.fromEntries(found));
       compare('awake', model.state.awakeUntilMs > nowMs() ? 1 : 0, await upstash.direct('EXISTS', keys.awake));
@@ -76,7 +75,7 @@ function stored({ state, atMs, perMs, probes }: MemoryBreaker): string {
 }
 
 function parsed(value: unknown): MemoryBreaker | null {
-  if (typeof value !== 'string') return null;
-  const [state, atMs, perMs, probes] = value.split(' ');
+  if (value === null) return null;
+  const [state, atMs, perMs, probes] = String(value).split(' ');
   return { state: state as MemoryBreaker['state'], atMs: Number(atMs), perMs: Number(perMs), probes: Number(probes) };
 }

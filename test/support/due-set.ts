@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
-import { MemoryDueSet } from '../sim/memory-due-set.ts';
-import { startTestUpstash, type TestUpstash } from './upstash.ts';
+import { emptySet, MemoryDueSet } from '../sim/memory-due-set.ts';
+import { dueKey, startTestUpstash, type TestUpstash } from './upstash.ts';
 
 export const start = 1_800_000_000_000;
 const lease = { leaseMs: 10_000, aheadMs: 1_100 };
@@ -91,7 +91,6 @@ abstract class OnTest implements TestDueSet {
   }
 }
 
-const dueKey = 'pk:{test}:due:sume';
 const awakeKey = 'pk:{test}:awake:sume';
 
 class InRedis extends OnTest implements RedisTestDueSet {
@@ -145,7 +144,7 @@ class InMemory extends OnTest {
   }
 
   async wipe(): Promise<void> {
-    this.set.load({ scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null });
+    this.set.load(emptySet);
   }
 
   async lapse(): Promise<void> {

@@ -47,6 +47,20 @@ export function faultOf(code: string): Fault {
 
 export const someResult: JobResult = { value: { video_url: 'https://media.example/clip.mp4' }, truncated: false };
 
+/** All kinds there are: the compiler sees to it. */
+export const outcomeKinds = Object.keys({
+  accepted: 0,
+  refused: 0,
+  no_slot: 0,
+  running: 0,
+  completed: 0,
+  ended: 0,
+  missing: 0,
+  throttled: 0,
+  denied: 0,
+  trouble: 0,
+} satisfies Record<Outcome['kind'], 0>);
+
 /** An outcome of each kind, with the fields that a test does not care for. */
 export const running = (given: Partial<Extract<Outcome, { kind: 'running' }>> = {}): Outcome => ({
   kind: 'running',

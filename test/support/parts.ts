@@ -6,12 +6,13 @@ import type { RunningSumeSimulator } from '../../infra/local/sume-simulator/star
 import { startSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
 import type { DrainPorts, DrainSettings } from '../../lib/drain.ts';
 import { connectUpstash, exchangeMax, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
+import type { Job } from '../../lib/job.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
 import { HttpClient } from '../../lib/providers/http.ts';
 import { Sume } from '../../lib/providers/sume.ts';
 import { type SubmitPorts, type SubmitResult, submit } from '../../lib/submit.ts';
-import type { SweepPorts } from '../../lib/sweep.ts';
+import { type SweepPorts, type SweepReport, sweep } from '../../lib/sweep.ts';
 import { clock as realClock } from '../../lib/wire/process.ts';
 import { FastClock } from './fast-clock.ts';
 import { startTestUpstash, type TestUpstash } from './upstash.ts';
@@ -96,4 +97,24 @@ export function submitClip(parts: Parts, idempotencyKey: string, input = {}): Pr
 export function remaining({ ports: { clock } }: Parts, ms: number): () => number {
   const endsAtMs = clock.monotonicMs() + ms;
   return () => endsAtMs - clock.monotonicMs();
+}
+
+/** One whole sweep. */
+export function sweepAll(parts: Parts): Promise<SweepReport> {
+  return sweep(parts.ports, { shardCount: 8, pageMs: 1_000, periodMs: 300_000 }, remaining(parts, 3_600_000));
+}
+
+/** The owner's jobs, newest first: a hundred at most. */
+export async function allJobs({ ports }: Parts): Promise<Job[]> {
+  return (await ports.store.list('acme', { limit: 100 })).jobs;
+}
+
+/** From now on the provider has these faults, until `heal`. */
+export async function strike({ sume }: Parts, faults: unknown): Promise<void> {
+  const reply = await fetch(`${sume.url}/__control/faults`, { method: 'POST', body: JSON.stringify(faults) });
+  if (!reply.ok) throw new Error(await reply.text());
+}
+
+export async function heal({ sume }: Parts): Promise<void> {
+  await fetch(`${sume.url}/__control/faults`, { method: 'DELETE' });
 }

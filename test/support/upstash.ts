@@ -9,6 +9,9 @@ import {
   type UpstashRestOptions,
 } from '../../infra/local/upstash-rest/upstash-rest.ts';
 
+/** Of stage `test` and account `sume`, which all tests use that need only one. */
+export const dueKey = 'pk:{test}:due:sume';
+
 /** A private Redis with the REST bridge in front. Start one per test file, `fresh()` before each test, `close()` at the end. */
 export type TestUpstash = {
   url: string;
@@ -65,4 +68,10 @@ export async function startTestUpstash(options: Partial<UpstashRestOptions> = {}
       await redis.close();
     },
   };
+}
+
+/** The members of a sorted set, lowest first, and their scores as Redis writes them. */
+export async function membersOf({ direct }: TestUpstash, key = dueKey): Promise<Map<string, string>> {
+  const flat = ((await direct('ZRANGE', key, '0', '-1', 'WITHSCORES')) as unknown[]).map(String);
+  return new Map(flat.flatMap((member, at) => (at % 2 ? [] : [[member, flat[at + 1] ?? '']])));
 }

@@ -1,17 +1,17 @@
+import { jobIdFor } from '../../lib/identify.ts';
 import type { Job } from '../../lib/job.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
 import { wireApi } from '../../lib/wire/api.ts';
 import { wireDrain } from '../../lib/wire/drain.ts';
 import { putJobs, startTestDynamo, testJob } from './dynamo.ts';
 import { startScriptedServer } from './scripted-server.ts';
-import { startTestUpstash } from './upstash.ts';
+import { dueKey, startTestUpstash } from './upstash.ts';
 
-export const dueKey = 'pk:{test}:due:sume';
 const dayMs = 86_400_000;
 
 /**
- * The drain and the API's parts, wired from their environment as in production, on real stores and the machine's own clock; the
- * provider's answers are scripted.
+ * The drain and the API's parts, wired from their environment as in production, on real stores and the machine's own
+ * clock; the provider's answers are scripted.
  */
 export async function startWiredDrain(given: Record<string, string> = {}) {
   const [upstash, dynamo, provider] = await Promise.all([startTestUpstash(), startTestDynamo(), startScriptedServer()]);
@@ -35,21 +35,13 @@ export async function startWiredDrain(given: Record<string, string> = {}) {
     ...{ upstash, dynamo, provider, environment, settings, logged, ports: { ...ports, log }, api: { ...api, log } },
     /** Jobs that the provider has as `clip-0`, `clip-1`…, each due so long ago. */
     async putRunning(count: number, overdueMs: number): Promise<Job[]> {
-      const deadlineAtMs = Date.now() + dayMs;
-      const createdAtMs = Date.now() - dayMs;
-      const jobs = Array.from({ length: count }, (_, i) => {
-        const id = `job_${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)).padStart(32, 'x')}`;
-        return testJob({
-          id,
-          createdAtMs,
-          updatedAtMs: createdAtMs,
-          state: 'processing',
-          providerJobId: `clip-${i}`,
-          deadlineAtMs,
-        });
-      });
+      const nowMs = Date.now();
+      const times = { createdAtMs: nowMs - dayMs, updatedAtMs: nowMs - dayMs, deadlineAtMs: nowMs + dayMs };
+      const jobs = Array.from({ length: count }, (_, i) =>
+        testJob({ id: jobIdFor('acme', `key-${i}`), ...times, state: 'processing', providerJobId: `clip-${i}` }),
+      );
       await putJobs(dynamo.client, table, jobs);
-      const due = String(Date.now() - overdueMs);
+      const due = String(nowMs - overdueMs);
       await upstash.direct('ZADD', dueKey, ...jobs.flatMap(({ id }) => [due, id]));
       return jobs;
     },

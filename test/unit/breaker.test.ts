@@ -2,16 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Breaker } from '../../lib/breaker.ts';
 import type { Outcome } from '../../lib/outcome.ts';
 import type { Call } from '../../lib/ports.ts';
-import { jobWith } from '../support/jobs.ts';
-
-const trouble: Outcome = { kind: 'trouble', fault: { code: 'timeout', message: 'x' }, retryAfterMs: null };
-const denied: Outcome = { kind: 'denied', fault: { code: 'unauthorized', message: 'x' } };
-const running = (hintMs: number | null): Outcome => ({ kind: 'running', phase: 'processing', hintMs });
+import { denied, jobWith, running, throttled, trouble } from '../support/jobs.ts';
 
 function setUp() {
   const at = { nowMs: 0 };
   const breaker = new Breaker({ monotonicMs: () => at.nowMs });
-  let next: Outcome = trouble;
+  let next: Outcome = trouble();
   const provider = breaker.listenTo({ read: async () => next, create: async () => next });
   const hear = async (outcome: Outcome, times = 1, call: Call = {}) => {
     next = outcome;
@@ -27,43 +23,43 @@ function setUp() {
 describe('a drain’s breaker', () => {
   it('T49 tells of failures after ten in a row over three seconds, or fifty at once', async () => {
     const { at, breaker, hear } = setUp();
-    await hear(trouble, 9);
+    await hear(trouble(), 9);
     at.nowMs = 5_000;
     expect(breaker.news).toBeUndefined();
-    await hear(trouble);
+    await hear(trouble());
     expect(breaker.news).toEqual({ kind: 'fails', meanGapMs: 30_000 });
 
     const sudden = setUp();
-    await sudden.hear(trouble, 49);
+    await sudden.hear(trouble(), 49);
     expect(sudden.breaker.news).toBeUndefined();
-    await sudden.hear(trouble);
+    await sudden.hear(trouble());
     expect(sudden.breaker.news?.kind).toBe('fails');
   });
 
   it('one good answer in between, and it counts anew', async () => {
     const { at, breaker, hear } = setUp();
     for (let i = 0; i < 10; i++) {
-      await hear(trouble, 9);
+      await hear(trouble(), 9);
       at.nowMs += 10_000;
-      await hear(running(null));
+      await hear(running({ hintMs: null }));
     }
     expect(breaker.news).toBeUndefined();
   });
 
   it('denied reads count as failures; a denied create may only be out of credit, and a 429 is an answer', async () => {
     const { breaker, hear, create } = setUp();
-    await create(denied, 60);
+    await create(denied(), 60);
     expect(breaker.news).toBeUndefined();
-    await hear(denied, 50);
+    await hear(denied(), 50);
     expect(breaker.news?.kind).toBe('fails');
-    await hear({ kind: 'throttled', retryAfterMs: 1_000, fault: { code: 'rate_limit_exceeded', message: 'x' } });
+    await hear(throttled(1_000));
     expect(breaker.news).toBeUndefined();
   });
 
   it('knows about how far apart the reads of a job are', async () => {
     const { breaker, hear } = setUp();
-    await hear(running(4_000), 200);
-    await hear(trouble, 50);
+    await hear(running({ hintMs: 4_000 }), 200);
+    await hear(trouble(), 50);
     expect(breaker.news).toEqual({ kind: 'fails', meanGapMs: 4_000 });
   });
 
@@ -72,17 +68,17 @@ describe('a drain’s breaker', () => {
     let answer: (outcome: Outcome) => void = () => {};
     const slow = breaker.listenTo({
       read: () => new Promise<Outcome>((resolve) => (answer = resolve)),
-      create: async () => trouble,
+      create: async () => trouble(),
     });
     const early = slow.read(jobWith());
     at.nowMs = 1_000;
-    expect(breaker.learn({ kind: 'open' })).toBe(true);
-    expect(breaker.learn({ kind: 'open' })).toBe(false);
-    answer(running(null));
+    breaker.learn({ kind: 'open' });
+    expect(breaker.isOpen).toBe(true);
+    answer(running({ hintMs: null }));
     await early;
-    await hear(trouble, 100);
+    await hear(trouble(), 100);
     expect(breaker.news).toBeUndefined();
-    await hear(running(null));
+    await hear(running({ hintMs: null }));
     expect(breaker.news).toEqual({ kind: 'works' });
     breaker.learn({ kind: 'recovering', gapMs: 20 });
     expect([breaker.news, breaker.gapMs, breaker.isOpen]).toEqual([undefined, 20, false]);
@@ -90,7 +86,7 @@ describe('a drain’s breaker', () => {
 
   it('does not hear the answer to a call that was let go', async () => {
     const { breaker, hear } = setUp();
-    await hear(trouble, 60, { lost: true });
+    await hear(trouble(), 60, { lost: true });
     expect(breaker.news).toBeUndefined();
   });
 });

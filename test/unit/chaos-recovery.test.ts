@@ -44,9 +44,7 @@ describe('the recovery of killed drains', () => {
 
 describe('the book of leases', () => {
   const exchange = (settlements: string[], reply: { claims: string[]; stale?: string[] }, answered = true) => ({
-    asked: {
-      arguments: ['EVALSHA', 'sha', '3', 'due', 'awake', 'breaker', ...'123456'.split(''), '', '', '', ...settlements],
-    },
+    asked: { arguments: ['EVALSHA', 'sha', '3', 'due', 'awake', 'breaker', ...Array(9).fill(''), ...settlements] },
     reply: ['1', '', '0', reply.claims.map((text) => Buffer.from(text)), (reply.stale ?? []).map(Buffer.from), ''].map(
       (part) => (typeof part === 'string' ? Buffer.from(part) : part),
     ),

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Decision, decide, expireUnsent } from '../../lib/decide.ts';
 import { isActive, type Job, jobStates } from '../../lib/job.ts';
-import type { Outcome } from '../../lib/outcome.ts';
 import {
   cases,
   decisionText,
@@ -12,7 +11,7 @@ import {
   outcomeOf,
   rowIds,
 } from '../support/decision-table.ts';
-import { hourMs, minuteMs, secondMs } from '../support/jobs.ts';
+import { hourMs, minuteMs, outcomeKinds, secondMs } from '../support/jobs.ts';
 
 /*
  * docs/decide.md is the expectation: what `decide` makes of each row's job and answer is told in the document's own
@@ -26,19 +25,6 @@ test.each(cases)('$id: $state, record $record, deadline $time, $answer', (row) =
 });
 
 describe('docs/decide.md', () => {
-  const kinds = Object.keys({
-    accepted: 0,
-    refused: 0,
-    no_slot: 0,
-    running: 0,
-    completed: 0,
-    ended: 0,
-    missing: 0,
-    throttled: 0,
-    denied: 0,
-    trouble: 0,
-  } satisfies Record<Outcome['kind'], 0>);
-
   test('numbers its rows without a gap, and names no other', () => {
     expect(rowIds).toEqual(rowIds.map((_, at) => `D${String(at + 1).padStart(2, '0')}`));
     const named = decisionText.match(/\bD\d+\b/g) ?? [];
@@ -49,7 +35,7 @@ describe('docs/decide.md', () => {
     const shown = cases.map(({ state, answer, time }) => `${state} ${kindOf(answer)} ${isBefore(time)}`);
     const all = jobStates
       .filter(isActive)
-      .flatMap((state) => kinds.flatMap((kind) => [`${state} ${kind} true`, `${state} ${kind} false`]));
+      .flatMap((state) => outcomeKinds.flatMap((kind) => [`${state} ${kind} true`, `${state} ${kind} false`]));
     // A deadline never moves, so an overdue job is always past it.
     const wanted = all.filter((combination) => !/^overdue .* true$/.test(combination));
     expect(wanted.filter((combination) => !shown.includes(combination))).toEqual([]);

@@ -4,9 +4,7 @@ import { jobView } from '../../lib/http/job-view.ts';
 import { jobStates } from '../../lib/job.ts';
 import { fromItem, type Item } from '../../lib/job-store/job-item.ts';
 import { testNowMs } from '../support/dynamo.ts';
-import { storedItems } from '../support/fuzz.ts';
-
-/* Records as an older, a newer or a broken release may have left them. */
+import { storedItems } from '../support/stored-items.ts';
 
 const counts = ['failuresInRow', 'missingReads', 'resultReads', 'revision'] as const;
 const times = ['createdAtMs', 'updatedAtMs', 'deadlineAtMs'] as const;

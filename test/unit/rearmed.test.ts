@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../lib/decide.ts';
 import { overdueGraceMs, overdueReadsMs } from '../../lib/due.ts';
 import { rearmed } from '../../lib/job.ts';
-import { completed, confirmedJob, faultOf, hourMs, running } from '../support/jobs.ts';
+import { completed, confirmedJob, hourMs, running, trouble } from '../support/jobs.ts';
 
 const givenUp = confirmedJob('given_up', { missingReads: 3, failuresInRow: 9, finishedAtMs: 1 });
 const { deadlineAtMs } = givenUp;
@@ -36,10 +36,9 @@ describe('a given-up job that was asked for again', () => {
   });
 
   it('is tried again after a fault, as long as its reads and the grace after them last', () => {
-    const trouble = { kind: 'trouble', fault: faultOf('timeout'), retryAfterMs: null } as const;
     const endMs = nowMs + lastReadMs + overdueGraceMs;
-    expect(decide(job, trouble, endMs - 1, 0).kind).toBe('change');
-    expect(decide(job, trouble, endMs, 0)).toMatchObject({ kind: 'end', job: { state: 'given_up' } });
+    expect(decide(job, trouble(), endMs - 1, 0).kind).toBe('change');
+    expect(decide(job, trouble(), endMs, 0)).toMatchObject({ kind: 'end', job: { state: 'given_up' } });
   });
 
   it('completes, late as it is', () => {
