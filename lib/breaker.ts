@@ -1,3 +1,4 @@
+import { pollDelayMs } from './due.ts';
 import type { Outcome } from './outcome.ts';
 import type { BreakerState, Call, Clock, Provider, ProviderNews } from './ports.ts';
 
@@ -19,7 +20,7 @@ const gapWeight = 0.05;
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #state: BreakerState = { kind: 'closed' };
-  #openSinceMs = 0;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #failingSinceMs = 0;
   #worked = false;
@@ -40,49 +41,55 @@ export class Breaker {
 
   /** What the next exchange tells the others. */
   get news(): ProviderNews | undefined {
-    if (this.isOpen) return this.#worked ? { kind: 'works' } : undefined;
+    const meanGapMs = this.#meanGapMs ?? firstGapMs;
+    if (this.isOpen) return this.#worked ? { kind: 'works', meanGapMs } : undefined;
     const longEnough = this.#clock.monotonicMs() - this.#failingSinceMs >= failingForMinMs;
     const fails = this.#failures >= failuresAtOnce || (this.#failures >= failuresMin && longEnough);
-    return fails ? { kind: 'fails', meanGapMs: this.#meanGapMs ?? firstGapMs } : undefined;
+    if (fails) return { kind: 'fails', meanGapMs };
+    // The first answers tell what the steady rate is, which the one who opened it may not have known.
+    return this.#state.kind === 'recovering' && this.#meanGapMs !== null ? { kind: 'recovers', meanGapMs } : undefined;
   }
 
   /** The state as an exchange has told it. */
   learn(state: BreakerState): void {
-    if (state.kind === 'open' && !this.isOpen) this.#openSinceMs = this.#clock.monotonicMs();
     if (state.kind !== this.#state.kind) {
       this.#failures = 0;
       this.#worked = false;
+      this.#changedAtMs = this.#clock.monotonicMs();
     }
     this.#state = state;
   }
 
   /** The provider, listened to. */
   listenTo(provider: Provider): Provider {
-    const listen = async (ask: () => Promise<Outcome>, call: Call | undefined, failures: Outcome['kind'][]) => {
+    const listen = async (ask: () => Promise<Outcome>, call: Call | undefined, what: keyof Provider) => {
       const askedAtMs = this.#clock.monotonicMs();
       const outcome = await ask();
-      if (call?.lost !== true) this.#hear(outcome, failures.includes(outcome.kind), askedAtMs);
+      if (call?.lost !== true) this.#hear(outcome, what, askedAtMs);
       return outcome;
     };
     return {
-      // A create that is denied may only be out of credit.
-      create: (job, call) => listen(() => provider.create(job, call), call, ['trouble']),
-      read: (job, call) => listen(() => provider.read(job, call), call, ['trouble', 'denied']),
+      create: (job, call) => listen(() => provider.create(job, call), call, 'create'),
+      read: (job, call) => listen(() => provider.read(job, call), call, 'read'),
     };
   }
 
-  #hear(outcome: Outcome, failed: boolean, askedAtMs: number): void {
-    if (failed) {
+  #hear(outcome: Outcome, what: keyof Provider, askedAtMs: number): void {
+    // A call from before the breaker last changed says nothing about how the provider is since. A create that is denied
+    // may only be out of credit: neither a failure nor a sign that the provider works.
+    if (askedAtMs < this.#changedAtMs || (what === 'create' && outcome.kind === 'denied')) return;
+    if (outcome.kind === 'trouble' || outcome.kind === 'denied') {
       this.#failures++;
       if (this.#failures === 1) this.#failingSinceMs = this.#clock.monotonicMs();
       return;
     }
     this.#failures = 0;
-    // An answer to a call from before says nothing about how the provider is since.
-    if (this.isOpen && askedAtMs >= this.#openSinceMs) this.#worked = true;
-    if (outcome.kind === 'running' && outcome.hintMs !== null) {
-      this.#meanGapMs ??= outcome.hintMs;
-      this.#meanGapMs += (outcome.hintMs - this.#meanGapMs) * gapWeight;
-    }
+    this.#worked ||= this.isOpen;
+    if (outcome.kind === 'running') this.#learnGap(pollDelayMs(outcome.hintMs, 0.5));
+  }
+
+  #learnGap(gapMs: number): void {
+    this.#meanGapMs ??= gapMs;
+    this.#meanGapMs += (gapMs - this.#meanGapMs) * gapWeight;
   }
 }

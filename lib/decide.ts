@@ -33,16 +33,22 @@ export const resultReadsMax = 5;
 /** What follows from an outcome. `nowMs` is on the due set's clock; `random` in [0, 1) spreads what has no exact time. */
 export function decide(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
   const decision = decideFreely(job, outcome, nowMs, random);
-  if (!tellsToWait(outcome) || decision.kind === 'end' || decision.dueAtMs - nowMs <= unnotedWaitMs) return decision;
+  if (decision.kind === 'end') return decision;
+  // Not our own prudence: a seldom read, say, may be asked for sooner.
+  const waitMs = Math.min(toldWaitMs(outcome, random), decision.dueAtMs - nowMs);
+  if (waitMs <= unnotedWaitMs) return decision;
   const noted = decision.kind === 'change' ? decision.job : job;
-  return { kind: 'change', job: { ...noted, notBeforeMs: decision.dueAtMs }, dueAtMs: decision.dueAtMs };
+  return { kind: 'change', job: { ...noted, notBeforeMs: nowMs + waitMs }, dueAtMs: decision.dueAtMs };
 }
 
-/** True when the wait that follows is the provider's, and not only our own prudence. */
-function tellsToWait(outcome: Outcome): boolean {
-  const { kind } = outcome;
-  if (kind === 'trouble' || kind === 'no_slot' || kind === 'throttled') return outcome.retryAfterMs !== null;
-  return kind === 'running' || kind === 'accepted';
+/** How long the provider asked not to be called about the job, ms; 0 when it did not. */
+function toldWaitMs(outcome: Outcome, random: number): number {
+  if (outcome.kind === 'running' || outcome.kind === 'accepted') {
+    return outcome.hintMs === null ? 0 : pollDelayMs(outcome.hintMs, random);
+  }
+  const isAnswered = outcome.kind === 'trouble' || outcome.kind === 'no_slot' || outcome.kind === 'throttled';
+  if (!isAnswered || outcome.retryAfterMs === null) return 0;
+  return retryAfterDelayMs(outcome.retryAfterMs, random);
 }
 
 function decideFreely(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {

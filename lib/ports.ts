@@ -40,8 +40,14 @@ export interface ExchangeRequest {
   provider?: ProviderNews | undefined;
 }
 
-/** `fails`: nothing but failures for a while; `meanGapMs` is the time between two reads of one job. `works`: a probe came through. */
-export type ProviderNews = { kind: 'fails'; meanGapMs: number } | { kind: 'works' };
+/**
+ * `fails`: nothing but failures for a while. `works`: a probe came through. `recovers`: it still does. `meanGapMs` is the
+ * time between two reads of one job, by which the due set knows its steady rate.
+ */
+export interface ProviderNews {
+  kind: 'fails' | 'works' | 'recovers';
+  meanGapMs: number;
+}
 
 /**
  * The account's circuit breaker, shared by all drains. `open`: the provider fails, two probes at a time are all that is

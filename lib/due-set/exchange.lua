@@ -5,8 +5,8 @@
 --   then 'recovering <paid up to> <per ms> 0' until what waited meanwhile is worked off
 -- ARGV[1] lease ms  [2] ahead ms  [3] most ids to claim  [4] ms until the caller's window ends
 -- ARGV[5] what it is: 'new' on its first tick, then what the last reply said; 'helper'  [6] ids it still works on  [7] now in ms, or '' for Redis TIME
--- ARGV[8] 'fails' or 'works': what the caller has newly heard of the provider; '' for nothing new
--- ARGV[9] ms between two reads of one job, as the caller sees them
+-- ARGV[8] 'fails', 'works' or 'recovers': what the caller has heard of the provider; '' for nothing new
+-- ARGV[9] ms between two reads of one job, as the caller sees them; '' if it does not say
 -- ARGV[10…] triples of id, token and the new score (a due time, or a later token to renew the lease) or 'remove'.
 --   At most 3,900 triples. Safe to repeat after a lost reply.
 -- Returns strings: now; next due or ''; 'leave' if nothing is left for the caller in its window, 'covered' if it may leave
@@ -44,8 +44,13 @@ local probesAtOnce, firstProbe, probeMax, steadyShare, backlogMax = 2, 1000, 300
 local stored = #range > 0 and redis.call('GET', breaker) or ''
 local state, at, perMs, probes = string.match(stored, '^(%a+) (%S+) (%S+) (%d+)$')
 at, perMs, probes = tonumber(at), tonumber(perMs), tonumber(probes)
+local known = at and perMs and perMs > 0 and perMs < 1e6 and (state == 'open' or state == 'recovering')
+if not known then state, at, perMs, probes = nil, nil, nil, nil end
+local gap = #range > 0 and tonumber(ARGV[9])
+if gap and (known or ARGV[8] == 'fails') then
+  perMs = math.max(redis.call('ZCARD', due) / gap, perMs or 0.001)
+end
 if ARGV[8] == 'fails' and state ~= 'open' and #range > 0 then
-  perMs = perMs or math.max(redis.call('ZCARD', due) / tonumber(ARGV[9]), 0.001)
   state, at, probes = 'open', now + firstProbe, 0
 elseif ARGV[8] == 'works' and state == 'open' then
   state, at, probes = 'recovering', now, 0
@@ -98,7 +103,7 @@ if idle and (nextDue == '' or tonumber(nextDue) > now + window) then
   role = 'leave'
 elseif role ~= 'helper' and window > 0 then
   local mark = role ~= 'first' and redis.call('GET', awake) or ''
-  if (tonumber(string.match(mark, '^%S+')) or 0) < now + window * 0.95 then
+  if (tonumber(string.match(mark, '^%S+')) or 0) < now + window - ahead then
     local text = exact(now + window) .. ' ' .. exact(now)
     redis.call('SET', awake, text, 'PX', math.max(math.floor(math.min(2 * ahead, window)), 1))
     role = 'first'

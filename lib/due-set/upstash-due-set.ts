@@ -88,7 +88,7 @@ export class UpstashDueSet implements DueSet {
       String(request.inHand),
       this.#now(),
       request.provider?.kind ?? '',
-      request.provider?.kind === 'fails' ? String(Math.max(1, Math.round(request.provider.meanGapMs))) : '',
+      request.provider === undefined ? '' : String(Math.max(1, Math.round(request.provider.meanGapMs))),
       ...request.settlements.flatMap(triple),
     ];
     const { due, awake, breaker } = this.#keys;

@@ -6,7 +6,7 @@ import { dueSets, remove, start, useRedisDueSet } from '../support/due-set.ts';
 
 const second = 1_000;
 const fails = { kind: 'fails', meanGapMs: 10 * second } as const;
-const works = { kind: 'works' } as const;
+const works = { kind: 'works', meanGapMs: 10 * second } as const;
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `job_${index}`, delayMs: 0 }));
 
 describe.each(dueSets)('the breaker of the due set $name', ({ use }) => {
@@ -73,10 +73,24 @@ describe.each(dueSets)('the breaker of the due set $name', ({ use }) => {
     await on.set.schedule(ids(100));
     await on.exchange({ provider: fails });
     await on.exchange({ provider: works });
-    const again = await on.exchange({ provider: { kind: 'fails', meanGapMs: 1 } });
+    const again = await on.exchange({ provider: { kind: 'fails', meanGapMs: 100 * second } });
     expect(again.breaker).toEqual({ kind: 'open' });
     const back = await on.exchange({ provider: works });
     expect(back.breaker.kind === 'recovering' && back.breaker.gapMs).toBeCloseTo(1_000 / 15, 6);
+  });
+
+  test('the rate on the way back follows what is learnt of the steady one: a shorter gap, more jobs', async () => {
+    await on.set.schedule(ids(100));
+    await on.exchange({ provider: { kind: 'fails', meanGapMs: 30 * second } });
+    const gapOf = async (meanGapMs: number, kind: 'works' | 'recovers' = 'recovers') => {
+      const { breaker } = await on.exchange({ provider: { kind, meanGapMs } });
+      return breaker.kind === 'recovering' ? breaker.gapMs : null;
+    };
+    expect(await gapOf(30 * second, 'works')).toBeCloseTo(200, 6);
+    expect(await gapOf(5 * second)).toBeCloseTo(100 / 3, 6);
+    await on.set.schedule(ids(200));
+    expect(await gapOf(5 * second)).toBeCloseTo(100 / 6, 6);
+    expect(await gapOf(60 * second)).toBeCloseTo(100 / 6, 6);
   });
 
   test('a word that it works changes nothing while it is closed', async () => {
@@ -98,6 +112,21 @@ describe.each(dueSets)('the breaker of the due set $name', ({ use }) => {
     expect(await on.exchange({ windowMs: 900 })).toMatchObject({ role: 'leave', nextDueAtMs: start + second });
     expect(await on.exchange({ windowMs: 1_000 })).toMatchObject({ role: 'first' });
   });
+});
+
+describe('a breaker’s value that no release of ours writes', () => {
+  const on = useRedisDueSet();
+
+  test.each(['open x y 1', 'halfopen 1 1 0', 'recovering 1 0 0', 'open 1 nan 0', 'recovering 1 inf 0', '', 'open'])(
+    '%j counts as closed, and is gone',
+    async (value) => {
+      await on.set.schedule(ids(10));
+      await on.upstash.direct('SET', 'pk:{test}:breaker:sume', value);
+      const { claimed, breaker } = await on.exchange();
+      expect({ claims: claimed.length, breaker }).toEqual({ claims: 10, breaker: { kind: 'closed' } });
+      expect(String(await on.upstash.direct('GET', 'pk:{test}:breaker:sume'))).toBe(value === '' ? '' : 'null');
+    },
+  );
 });
 
 describe('the breaker’s price', () => {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { decide } from '../../lib/decide.ts';
 import { drain } from '../../lib/drain.ts';
 import { createApp } from '../../lib/http/app.ts';
 import { enter, type Job, type JobState } from '../../lib/job.ts';
+import { running } from '../support/jobs.ts';
 import { type Parts, remaining, startParts, submitClip } from '../support/parts.ts';
 import { dueKey } from '../support/upstash.ts';
 
@@ -55,7 +57,12 @@ describe('poll now', () => {
   });
 
   test('an overdue job is read now and not only hours later; a repeat changes nothing', async () => {
-    const { id } = await clipIn('overdue');
+    const processing = await clipIn('processing');
+    const { id } = processing;
+    const decision = decide(processing, running({ hintMs: 5_000 }), processing.deadlineAtMs, 0);
+    if (decision.kind !== 'change') throw new Error(`It is a ${decision.kind}.`);
+    await parts.ports.store.update(decision.job);
+    expect((await stored(id)).state).toBe('overdue');
     await parts.ports.dueSet.schedule([{ id, delayMs: 6 * hour }]);
     await parts.ports.clock.sleep(25_000);
     expect((await poll(id)).status).toBe(202);

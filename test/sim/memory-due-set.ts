@@ -131,7 +131,7 @@ export class MemoryDueSet implements DueSet {
   #stay(role: ExchangeRequest['role'], idle: boolean, nowMs: number, windowMs: number): ExchangeReply['role'] {
     if (role === 'helper' || windowMs === 0) return role === 'new' ? 'further ' : role;
     const mark = role !== 'first' && this.#awakeUntilMs > nowMs ? this.#mark : '';
-    if (Number(mark.split(' ')[0]) >= nowMs + windowMs * 0.95) {
+    if (Number(mark.split(' ')[0]) >= nowMs + windowMs - this.#lease.aheadMs) {
       const firstTicks = role !== 'new' && role !== `further ${mark}`;
       if (idle && firstTicks) return 'covered';
       return role === 'new' ? `further ${mark}` : role;
@@ -144,10 +144,11 @@ export class MemoryDueSet implements DueSet {
   /** How many claims the breaker lets through, after what the caller has told. */
   #allowed({ claimMax, provider }: ExchangeRequest, nowMs: number): number {
     const limit = Math.min(claimMax, exchangeMax);
+    const told = provider === undefined ? 0 : this.#scores.size / Math.max(1, Math.round(provider.meanGapMs));
+    const steadyPerMs = Math.max(told, this.#breaker?.perMs ?? 0.001);
+    if (this.#breaker !== null) this.#breaker = { ...this.#breaker, perMs: steadyPerMs };
     if (provider?.kind === 'fails' && this.#breaker?.state !== 'open') {
-      const meanGapMs = Math.max(1, Math.round(provider.meanGapMs));
-      const perMs = this.#breaker?.perMs ?? Math.max(this.#scores.size / meanGapMs, 0.001);
-      this.#breaker = { state: 'open', atMs: nowMs + 1_000, perMs, probes: 0 };
+      this.#breaker = { state: 'open', atMs: nowMs + 1_000, perMs: steadyPerMs, probes: 0 };
     } else if (provider?.kind === 'works' && this.#breaker?.state === 'open') {
       this.#breaker = { ...this.#breaker, state: 'recovering', atMs: nowMs, probes: 0 };
     }

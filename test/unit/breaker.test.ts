@@ -52,15 +52,45 @@ describe('a drain’s breaker', () => {
     expect(breaker.news).toBeUndefined();
     await hear(denied(), 50);
     expect(breaker.news?.kind).toBe('fails');
+    await create(denied(), 1);
+    expect(breaker.news?.kind).toBe('fails');
     await hear(throttled(1_000));
+    expect(breaker.news).toBeUndefined();
+    breaker.learn({ kind: 'open' });
+    await create(denied(), 5);
     expect(breaker.news).toBeUndefined();
   });
 
-  it('knows about how far apart the reads of a job are', async () => {
-    const { breaker, hear } = setUp();
-    await hear(running({ hintMs: 4_000 }), 200);
+  it('failures of calls made before it opened do not open it again once the provider is back', async () => {
+    const { at, breaker, hear } = setUp();
+    const late: ((outcome: Outcome) => void)[] = [];
+    const slow = breaker.listenTo({
+      read: () => new Promise<Outcome>((resolve) => late.push(resolve)),
+      create: async () => trouble(),
+    });
+    const calls = Array.from({ length: 60 }, () => slow.read(jobWith()));
+    at.nowMs = 1_000;
+    breaker.learn({ kind: 'open' });
+    breaker.learn({ kind: 'recovering', gapMs: 20 });
+    for (const answer of late) answer(trouble());
+    await Promise.all(calls);
+    expect(breaker.news).toBeUndefined();
     await hear(trouble(), 50);
-    expect(breaker.news).toEqual({ kind: 'fails', meanGapMs: 4_000 });
+    expect(breaker.news?.kind).toBe('fails');
+  });
+
+  it.each([
+    [4_000, 4_000],
+    [0, 1_000],
+    [1e12, 600_000],
+    [null, 15_750],
+  ])('knows how far apart the reads of a job are: a hint of %j ms means %i', async (hintMs, meanGapMs) => {
+    const { breaker, hear } = setUp();
+    await hear(running({ hintMs }), 200);
+    await hear(trouble(), 50);
+    expect(breaker.news).toEqual({ kind: 'fails', meanGapMs });
+    breaker.learn({ kind: 'recovering', gapMs: 20 });
+    expect(breaker.news).toEqual({ kind: 'recovers', meanGapMs });
   });
 
   it('while it is open only an answer to a call made since then says that the provider works', async () => {
@@ -79,9 +109,9 @@ describe('a drain’s breaker', () => {
     await hear(trouble(), 100);
     expect(breaker.news).toBeUndefined();
     await hear(running({ hintMs: null }));
-    expect(breaker.news).toEqual({ kind: 'works' });
+    expect(breaker.news).toEqual({ kind: 'works', meanGapMs: 15_750 });
     breaker.learn({ kind: 'recovering', gapMs: 20 });
-    expect([breaker.news, breaker.gapMs, breaker.isOpen]).toEqual([undefined, 20, false]);
+    expect([breaker.gapMs, breaker.isOpen]).toEqual([20, false]);
   });
 
   it('does not hear the answer to a call that was let go', async () => {
