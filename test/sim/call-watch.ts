@@ -91,7 +91,7 @@ export class CallWatch {
     }
   }
 
-  /** A submit that had found the job unsent puts it into the set. */
+  /** Somebody who had found the job unsent puts it into the set. */
   resubmitted(id: string): void {
     const heard = this.#heard.get(id);
     if (heard !== undefined) heard.resubmitted = true;

@@ -1,4 +1,5 @@
 import type { DrainPorts } from '../../lib/drain.ts';
+import { unnotedWaitMs } from '../../lib/due.ts';
 import { DueSetError, JobStoreError } from '../../lib/errors.ts';
 import type { Job } from '../../lib/job.ts';
 import type { Log } from '../../lib/log.ts';
@@ -91,7 +92,8 @@ export class Doors {
 
   #schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
     const { calls, set } = this.#outside;
-    if (this.#by.kind === 'api') for (const { id } of entries) calls.resubmitted(id);
+    // Put in as unsent: a job that was found sent waits for longer.
+    for (const { id, delayMs } of entries) if (delayMs < unnotedWaitMs) calls.resubmitted(id);
     return set.schedule(entries);
   }
 

@@ -13,7 +13,7 @@ const excuses = {
     'Read early: Redis was rolled back to a due time from before a wait was told that stands in no copy of the record.',
   forgotten: 'Read early: the wait that was told could not be written down, and then Redis lost it too.',
   resubmitted:
-    'Read early: Redis lost the job while a submit, which had found it unsent a moment before, was putting it in.',
+    'Read early: Redis lost the job while a submit or a sweep, which had found it unsent a moment before, was putting it in.',
 } as const;
 
 export type Excuse = keyof typeof excuses;
