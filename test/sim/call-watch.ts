@@ -54,7 +54,10 @@ export class CallWatch {
     );
     if (outcome === null) return;
     this.#ends.hear(flight.by, id, outcome);
+    // Heard late, by a drain that stood still: the provider's last word is what it said to the call that began last.
+    if ((this.#heard.get(id)?.begunAtMs ?? 0) > flight.begunAtMs) return;
     this.#heard.set(id, {
+      begunAtMs: flight.begunAtMs,
       atMs: this.#clocks.trueMs(),
       setAtMs: this.#clocks.nowMs(),
       waitMs: toldWaitMs(outcome),

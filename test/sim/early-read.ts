@@ -4,6 +4,8 @@ import type { Excuse } from './excuses.ts';
 
 /** The last answer about a job that a drain heard, and what has become of it. */
 export interface Heard {
+  /** When the call began, true time in ms. */
+  readonly begunAtMs: number;
   /** True time, ms. */
   readonly atMs: number;
   /** The same moment on the set's clock. */
