@@ -147,7 +147,7 @@ describe('npm run package, with no AWS account', () => {
       new Set([
         ...logs,
         'ssm:GetParameters',
-        ...table('PutItem', 'GetItem', 'BatchGetItem', 'Query'),
+        ...table('PutItem', 'GetItem', 'BatchGetItem', 'UpdateItem', 'Query'),
         'lambda:InvokeFunction',
       ]),
     );
