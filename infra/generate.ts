@@ -9,12 +9,15 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('../lib/due-set/', import.meta.url));
 const target = `${folder}scripts.gen.ts`;
 
-const scripts = ['exchange', 'schedule'].map((name) => {
-  const text = readFileSync(`${folder}${name}.lua`, 'utf8')
-    .split('\n')
+/** Each script's files, in the order in which they are joined. */
+const sources = { exchange: ['exchange', 'breaker', 'claim', 'role'], schedule: ['schedule'] };
+
+const scripts = Object.entries(sources).map(([name, parts]) => {
+  const text = parts
+    .flatMap((part) => readFileSync(`${folder}${part}.lua`, 'utf8').split('\n'))
     .filter((line) => line.trim() !== '' && !line.startsWith('--'))
     .join('\n');
-  return `/** From ${name}.lua. SHA-1 ${createHash('sha1').update(text).digest('hex')}. */\nexport const ${name}Script =\n  ${JSON.stringify(text)};\n`;
+  return `/** From ${parts.map((part) => `${part}.lua`).join(', ')}. SHA-1 ${createHash('sha1').update(text).digest('hex')}. */\nexport const ${name}Script =\n  ${JSON.stringify(text)};\n`;
 });
 const wanted = `// Made by \`npm run generate\` from the .lua files in this folder. DO NOT EDIT.\n\n${scripts.join('\n')}`;
 

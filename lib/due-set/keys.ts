@@ -2,9 +2,9 @@
 export interface DueSetKeys {
   /** Sorted set: job id → due time in ms, or while leased: lease end in ms + claims/16. */
   due: string;
-  /** There while a drain ticks, or a submit has just woken one; what it says: exchange.lua. */
+  /** There while a drain ticks, or a submit has just woken one; what it says: exchange.lua and role.lua. */
   awake: string;
-  /** There while the provider fails, and until what waited meanwhile is worked off; see exchange.lua. */
+  /** There while the provider fails, and until what waited meanwhile is worked off; see exchange.lua and breaker.lua. */
   breaker: string;
 }
 

@@ -12,6 +12,7 @@ export interface Mutant {
 }
 
 const exchange = 'lib/due-set/exchange.lua';
+const claim = 'lib/due-set/claim.lua';
 const dueSet = ['test/contract/due-set.test.ts'];
 const drain = ['test/contract/drain.test.ts'];
 
@@ -27,7 +28,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'claim-without-lease',
     harm: 'two drains work the same job at once',
-    file: exchange,
+    file: claim,
     from: "if #leased > 0 then redis.call('ZADD', due, unpack(leased)) end",
     to: '',
     tests: dueSet,
@@ -35,7 +36,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'claim-a-live-lease',
     harm: 'a job is taken from a drain that works on it',
-    file: exchange,
+    file: claim,
     from: 'local ripe = score <= (claims > 0 and now or reach)',
     to: 'local ripe = score <= reach',
     tests: dueSet,
@@ -43,7 +44,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'claims-never-counted',
     harm: 'a job that kills its drain is never noticed',
-    file: exchange,
+    file: claim,
     from: 'claims = math.min(claims + 1, 15)',
     to: 'claims = 1',
     tests: dueSet,

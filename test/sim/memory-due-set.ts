@@ -34,7 +34,7 @@ export interface MemoryBreaker {
 /** What `load` takes to lose everything. */
 export const emptySet: DueSetState = { scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null };
 
-/** The due set in memory: what exchange.lua and schedule.lua do, in the same order. Passes the same contract. */
+/** The due set in memory: what exchange.lua (with its parts) and schedule.lua do, in the same order. Passes the same contract. */
 export class MemoryDueSet implements DueSet {
   readonly #nowMs: () => number;
   readonly #lease: LeaseSettings;
