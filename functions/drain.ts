@@ -1,9 +1,10 @@
 import type { Context } from 'aws-lambda';
-import { type DrainReport, drain } from '../lib/drain.ts';
+import { type DrainEvent, drainAccounts } from '../lib/drain-accounts.ts';
+import type { DrainReport } from '../lib/drain-report.ts';
 import { metricLine } from '../lib/log.ts';
 import { oncePerProcess } from '../lib/once.ts';
 import { wireDrain } from '../lib/wire/drain.ts';
-import { clock, log } from '../lib/wire/process.ts';
+import { clock } from '../lib/wire/process.ts';
 
 const wired = oncePerProcess(() => wireDrain(process.env));
 
@@ -12,14 +13,9 @@ export async function handler(
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<DrainReport> {
-  const { ports, settings, stage } = await wired();
-  const report = await drain(
-    ports,
-    settings,
-    () => context.getRemainingTimeInMillis(),
-    isHelper(event) ? 'helper' : undefined,
-  );
-  log.info('drain_ended', { ...report });
+  const { stage, ...accounts } = await wired();
+  const given = (typeof event === 'object' && event !== null ? event : {}) as DrainEvent;
+  const report = await drainAccounts(accounts, given, () => context.getRemainingTimeInMillis());
   const { dueLagMs, steps, lostLeases, orphans, parked, failedExchanges, helpers } = report;
   const metrics = {
     DueLagMs: dueLagMs,
@@ -32,8 +28,4 @@ export async function handler(
   };
   process.stdout.write(`${metricLine(stage, metrics, clock.nowMs())}\n`);
   return report;
-}
-
-function isHelper(event: unknown): boolean {
-  return typeof event === 'object' && event !== null && 'helper' in event && event.helper === true;
 }

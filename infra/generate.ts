@@ -10,7 +10,12 @@ const folder = fileURLToPath(new URL('../lib/due-set/', import.meta.url));
 const target = `${folder}scripts.gen.ts`;
 
 /** Each script's files, in the order in which they are joined. */
-const sources = { exchange: ['exchange', 'breaker', 'claim', 'role'], schedule: ['schedule'] };
+const sources = {
+  exchange: ['exchange', 'breaker', 'meter', 'budget', 'claim', 'slots', 'admit', 'role', 'reply'],
+  schedule: ['schedule', 'wake'],
+  enqueue: ['enqueue', 'wake'],
+  tidy: ['tidy', 'wake'],
+};
 
 const scripts = Object.entries(sources).map(([name, parts]) => {
   const text = parts

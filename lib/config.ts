@@ -43,6 +43,8 @@ export interface DrainConfig extends LeaseConfig {
   windowMs: number;
   concurrency: number;
   helpersMax: number;
+  /** Whether the first read of a render is delayed to where it is worth while: see render-times.ts. */
+  adaptiveFirstRead: boolean;
 }
 
 /** One bearer token's digest and whose it is. */
@@ -52,14 +54,10 @@ export interface TokenEntry {
   sha256: string;
 }
 
-/** Environment variable → name of its SSM parameter under SECRETS_PREFIX, for those that are secrets. */
-export const secretParameters = {
-  UPSTASH_REDIS_REST_URL: 'upstash-redis-rest-url',
-  UPSTASH_REDIS_REST_TOKEN: 'upstash-redis-rest-token',
-  SUME_API_KEY: 'sume-api-key',
-  API_TOKENS: 'api-tokens',
-} as const;
-export type SecretName = keyof typeof secretParameters;
+/** The name under SECRETS_PREFIX of the SSM parameter that holds a secret, by its environment variable. */
+export function secretParameter(variable: string): string {
+  return variable.toLowerCase().replaceAll('_', '-');
+}
 
 /* Each of these throws a ConfigError naming the first variable that is wrong. Secrets are expected to be filled in. */
 
@@ -88,12 +86,13 @@ export function readWakeConfig(environment: Environment): WakeConfig {
   return { drainFunction, ...optionalEndpoint(environment, 'LAMBDA_ENDPOINT') };
 }
 
-export function readSumeConfig(environment: Environment): SumeConfig {
+/** `keyVariable` is the account's. */
+export function readSumeConfig(environment: Environment, keyVariable = 'SUME_API_KEY'): SumeConfig {
   const base = url(environment, 'SUME_API_BASE_URL', 'https://api.sume.com');
   return {
     origin: base.origin,
     basePath: base.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
-    apiKey: secret(environment, 'SUME_API_KEY', 'sk_live_…'),
+    apiKey: secret(environment, keyVariable, 'sk_live_…'),
     timeoutMs: integer(environment, 'PROVIDER_TIMEOUT_MS', 15_000, 100, 30_000),
   };
 }
@@ -115,6 +114,7 @@ export function readDrainConfig(environment: Environment): DrainConfig {
     windowMs: integer(environment, 'DRAIN_WINDOW_MS', 65_000, 1_000, 840_000),
     concurrency: integer(environment, 'DRAIN_CONCURRENCY', 100, 1, 1_000),
     helpersMax: integer(environment, 'DRAIN_HELPERS', 3, 0, 50),
+    adaptiveFirstRead: onOrOff(environment, 'ADAPTIVE_FIRST_READ', true),
   };
 }
 
@@ -141,11 +141,11 @@ export function readTokens(environment: Environment): TokenEntry[] {
   });
 }
 
-function secret(environment: Environment, name: SecretName, example: string): string {
+function secret(environment: Environment, name: string, example: string): string {
   const value = environment[name]?.trim();
   if (value === undefined || value === '') {
     throw new ConfigError(
-      `${name} is missing; set it (for example ${example}), or SECRETS_PREFIX and the parameter ${secretParameters[name]}.`,
+      `${name} is missing; set it (for example ${example}), or SECRETS_PREFIX and the parameter ${secretParameter(name)}.`,
     );
   }
   // The value itself never goes into a message.
@@ -178,6 +178,13 @@ function optionalEndpoint(environment: Environment, name: string): { endpoint?: 
 
 function address(parsed: URL): string {
   return parsed.href.replace(/\/+$/, '');
+}
+
+function onOrOff(environment: Environment, name: string, fallback: boolean): boolean {
+  const text = environment[name];
+  if (text === undefined || text === '') return fallback;
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new ConfigError(`${name} is "${text}"; expected on or off, for example ${fallback ? 'on' : 'off'}.`);
 }
 
 function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {

@@ -52,7 +52,12 @@ function toldWaitMs(outcome: Outcome, random: number): number {
 }
 
 function decideFreely(job: Job, outcome: Outcome, nowMs: number, random: number): Decision {
-  if (isLateCreate(job, outcome)) return readSoon(job, nowMs + pollDelayMs(null, random), nowMs);
+  if (isLateCreate(job, outcome)) {
+    // When to read it next is told by a hint alone: a refusal's wait is for creates.
+    const toldMs = outcome.kind === 'accepted' ? toldWaitMs(outcome, random) : 0;
+    const waitMs = Math.max(pollDelayMs(null, random), toldMs);
+    return readSoon(job, nowMs + waitMs, nowMs);
+  }
   switch (outcome.kind) {
     case 'accepted':
       return accept(job, outcome, nowMs, random);

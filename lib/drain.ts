@@ -1,12 +1,16 @@
+import { Appetite, type Asked } from './appetite.ts';
 import { Breaker } from './breaker.ts';
+import { type DrainReport, noReport } from './drain-report.ts';
 import { DueSetError, messageOf } from './errors.ts';
 import { FanOut } from './fan-out.ts';
+import type { FirstReadSettings } from './first-read.ts';
 import { Hand } from './hand.ts';
 import { endangeredBelowMs } from './lease.ts';
-import { Pace } from './pace.ts';
 import type { BreakerState, DueSet, ExchangeReply, ExchangeRequest, Waker } from './ports.ts';
+import { type NotesPorts, RunNotes } from './run-notes.ts';
 import { SetClock } from './set-clock.ts';
-import { Workbench, type WorkbenchPorts, type WorkbenchSettings, type WorkCounts } from './workbench.ts';
+import type { WorkCounts } from './work-counts.ts';
+import { Workbench, type WorkbenchPorts, type WorkbenchSettings } from './workbench.ts';
 
 /*
  * One run of the drain. Every tick is one exchange: it settles what finished since the last tick, renews the leases of
@@ -16,12 +20,12 @@ import { Workbench, type WorkbenchPorts, type WorkbenchSettings, type WorkCounts
  * When the process dies anywhere in here, the leases run out and the ids are due again within seconds.
  */
 
-export interface DrainPorts extends WorkbenchPorts {
-  dueSet: Pick<DueSet, 'exchange'>;
+export interface DrainPorts extends Omit<WorkbenchPorts, 'notes'>, Omit<NotesPorts, 'clock'> {
+  dueSet: Pick<DueSet, 'exchange' | 'tidy'>;
   waker: Waker;
 }
 
-export interface DrainSettings extends WorkbenchSettings {
+export interface DrainSettings extends WorkbenchSettings, FirstReadSettings {
   /** The window is never longer than this. */
   windowMs: number;
   /** What one step and the last exchange may take: no claim is made with less time left. */
@@ -30,24 +34,6 @@ export interface DrainSettings extends WorkbenchSettings {
   exchangeMax: number;
   /** Most helpers that one run asks for. */
   helpersMax: number;
-}
-
-/** What a run did. Times in ms. */
-export interface DrainReport extends WorkCounts {
-  /**
-   * `idle`: nothing due in the window. `window`: its time was over. `no_time`: it never began. `calm`: a helper with
-   * nothing to help with. `covered`: another drain goes on for as long. `limit`: the due set's plan is used up.
-   */
-  ended: 'idle' | 'window' | 'no_time' | 'calm' | 'covered' | 'limit';
-  ticks: number;
-  claims: number;
-  /** Now minus the oldest due time met, at most; the health of the whole. */
-  dueLagMs: number;
-  givenBack: number;
-  /** Ticks with the account's circuit breaker open: the provider fails every job. */
-  openTicks: number;
-  failedExchanges: number;
-  helpers: number;
 }
 
 /**
@@ -63,8 +49,6 @@ export function drain(
   return new Drain(ports, settings, remainingMs, as === 'helper').run();
 }
 
-/** A claim ahead of a due time leaves this much for the round trip and the record's read. */
-const claimLeadMs = 150;
 /** Under pressure, exchanges in the time of one tick at most. */
 const ticksAtOnce = 10;
 
@@ -76,16 +60,16 @@ class Drain {
   #role: ExchangeRequest['role'];
   readonly #clock: SetClock;
   readonly #hand: Hand;
-  readonly #pace: Pace;
+  readonly #appetite: Appetite;
   readonly #fanOut: FanOut;
   readonly #breaker: Breaker;
+  readonly #notes: RunNotes;
   readonly #workbench: Workbench;
   readonly #wakes: Promise<void>[] = [];
   readonly #report: Omit<DrainReport, keyof WorkCounts>;
   #bell = new AbortController();
   #windowEndsAtMs = 0;
-  #claimedAll = true;
-  #moreDueAtMs = Number.POSITIVE_INFINITY;
+  #isTidy = false;
 
   constructor(ports: DrainPorts, settings: DrainSettings, remainingMs: () => number, isHelper: boolean) {
     const nowMs = ports.clock.monotonicMs();
@@ -96,14 +80,21 @@ class Drain {
     this.#role = isHelper ? 'helper' : 'new';
     this.#clock = new SetClock(ports.clock.monotonicMs);
     this.#hand = new Hand(settings.leaseMs);
-    this.#pace = new Pace(settings);
     // One hop only: a helper that is pressed leaves asking to the drain that asked for it.
     this.#fanOut = new FanOut(isHelper ? { ...settings, helpersMax: 0 } : settings, nowMs);
     this.#breaker = new Breaker(ports.clock);
+    this.#notes = new RunNotes(ports, settings);
     const onStep = (readMs: number | undefined) => this.#stepDone(readMs);
-    this.#workbench = new Workbench(ports, settings, this.#hand, this.#clock, this.#breaker, onStep);
-    const none = { ticks: 0, claims: 0, dueLagMs: 0, givenBack: 0, openTicks: 0, failedExchanges: 0, helpers: 0 };
-    this.#report = { ended: 'window', ...none };
+    this.#workbench = new Workbench(
+      { ...ports, notes: this.#notes },
+      settings,
+      this.#hand,
+      this.#clock,
+      this.#breaker,
+      onStep,
+    );
+    this.#appetite = new Appetite(settings, this.#hand, this.#workbench, this.#clock);
+    this.#report = { ended: 'window', ...noReport };
   }
 
   async run(): Promise<DrainReport> {
@@ -114,12 +105,29 @@ class Drain {
     try {
       this.#report.ended = hasTime ? await this.#tickUntilDone() : 'no_time';
       await this.#quiet();
+      if (this.#remainingMs() > 2 * this.#settings.tickMs) await this.#notes.flush();
     } finally {
       // What no time was left for: a process that thaws into the next run must not go on with it.
       this.#workbench.counts.lostLeases += this.#hand.dropEndangered(Number.POSITIVE_INFINITY);
       this.#workbench.end();
     }
     return { ...this.#report, ...this.#workbench.counts };
+  }
+
+  /** By the first drain only. Nothing waits for it but the run's end. */
+  #tidyOnce(): void {
+    if (!this.#isTidy) this.#wakes.push(this.#tidy());
+    this.#isTidy = true;
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      const { expired } = await this.#ports.dueSet.tidy();
+      if (expired > 0) this.#ports.log.info('waited_past_deadline', { jobs: expired });
+    } catch (error) {
+      if (!(error instanceof DueSetError)) throw error;
+      this.#ports.log.warn('not_tidied', { code: error.code, error: messageOf(error) });
+    }
   }
 
   async #tickUntilDone(): Promise<DrainReport['ended']> {
@@ -135,6 +143,7 @@ class Drain {
       const reply = await this.#exchange(open);
       if (reply === 'limit') return 'limit';
       if (open && reply?.role === 'leave') return 'idle';
+      if (open && reply?.role === 'first') this.#tidyOnce();
       if (open && reply?.role === 'covered') return 'covered';
       const outOfTime = this.#remainingMs() < 2 * this.#settings.tickMs;
       if (!open && (this.#hand.size === 0 || outOfTime)) return calm ? 'calm' : 'window';
@@ -146,7 +155,7 @@ class Drain {
   async #rest(startedAtMs: number): Promise<void> {
     const { clock } = this.#ports;
     const { tickMs } = this.#settings;
-    const restMs = Math.min(startedAtMs + tickMs, this.#moreDueAtMs) - clock.monotonicMs();
+    const restMs = Math.min(startedAtMs + tickMs, this.#appetite.moreDueAtMs) - clock.monotonicMs();
     if (restMs > 0) await clock.sleep(restMs, this.#bell.signal);
     const leastMs = startedAtMs + tickMs / ticksAtOnce - clock.monotonicMs();
     if (leastMs > 0) await clock.sleep(leastMs);
@@ -160,7 +169,7 @@ class Drain {
   /** Nothing is claimed or started any more; what was not started goes back with its own due time. */
   #close(): void {
     this.#windowEndsAtMs = Math.min(this.#windowEndsAtMs, this.#ports.clock.monotonicMs());
-    this.#report.givenBack += this.#hand.giveBack();
+    this.#report.givenBack += this.#hand.giveBackAll();
   }
 
   /** Waits for calls under way, so that none goes on in a frozen process; as long as there is time, and the leases hold. */
@@ -180,30 +189,34 @@ class Drain {
     const { clock, dueSet, log } = this.#ports;
     const settlements = this.#hand.settlements(this.#clock.latestNowMs(), this.#settings.exchangeMax);
     const settled = settlements.filter(({ to }) => to.kind !== 'renew').length;
-    const claimMax = open ? this.#claimMax() : 0;
+    const asked = open ? this.#appetite.wanted : { claimMax: 0, admitMax: 0 };
     const sentAtMs = clock.monotonicMs();
+    const news = { ...this.#workbench.news(sentAtMs), provider: this.#breaker.news };
     const request = {
+      ...asked,
+      ...news,
       settlements,
-      claimMax,
       windowMs: open ? this.#windowEndsAtMs - sentAtMs : 0,
       role: this.#role,
       inHand: this.#hand.size - settled,
-      provider: this.#breaker.news,
     };
     try {
       const reply = await dueSet.exchange(request);
       this.#clock.observe(sentAtMs, clock.monotonicMs(), reply.nowMs);
       this.#report.ticks++;
+      this.#workbench.told(news);
+      this.#breaker.told(news.provider);
       this.#workbench.counts.lostLeases += this.#hand.confirm(settlements, new Set(reply.stale)).length;
       // There is more to settle or to renew than one exchange takes: that must not wait for a tick.
       if (settlements.length === this.#settings.exchangeMax) this.#bell.abort();
       this.#learn(reply.breaker);
       if (reply.role !== 'leave' && reply.role !== 'covered') this.#role = reply.role;
-      if (open) this.#claimed(reply, claimMax);
+      if (open) this.#claimed(reply, asked);
       return reply;
     } catch (error) {
       if (!(error instanceof DueSetError)) throw error;
       this.#report.failedExchanges++;
+      this.#workbench.untold(news);
       log.error('exchange_failed', { code: error.code, error: messageOf(error) });
       return error.code === 'limit' ? 'limit' : null;
     }
@@ -217,43 +230,27 @@ class Drain {
     if (isOpen) this.#report.openTicks++;
     if (isOpen === wasOpen) return;
     this.#ports.log.warn('breaker', { state: breaker.kind });
-    if (isOpen) this.#report.givenBack += this.#hand.giveBack();
+    if (isOpen) this.#report.givenBack += this.#hand.giveBackAll();
   }
 
-  #claimed(reply: ExchangeReply, claimMax: number): void {
+  #claimed(reply: ExchangeReply, asked: Asked): void {
     const nowMs = this.#ports.clock.monotonicMs();
-    const lagMs = reply.nowMs - (reply.claimed[0]?.dueAtMs ?? reply.nowMs);
-    // Asked for nothing because enough is in hand says nothing about what is left in the set.
-    if (claimMax > 0) this.#claimedAll = reply.claimed.length < claimMax;
-    const full = claimMax > 0 && !this.#claimedAll;
-    this.#moreDueAtMs = full ? this.#beforeNextDue(reply, nowMs) : Number.POSITIVE_INFINITY;
+    const due = reply.claimed.filter(({ rank }) => rank === undefined);
+    const lagMs = reply.nowMs - (due[0]?.dueAtMs ?? reply.nowMs);
+    const full = this.#appetite.observe(asked, reply, due.length, nowMs);
     this.#report.claims += reply.claimed.length;
     this.#report.dueLagMs = Math.max(this.#report.dueLagMs, lagMs);
     this.#workbench.take(reply.claimed);
-    if (claimMax > 0) this.#fanOut.observe(full, lagMs, nowMs);
+    if (asked.claimMax > 0) this.#fanOut.observe(full, lagMs, nowMs);
     if (!this.#fanOut.wantsHelper(nowMs)) return;
     this.#report.helpers++;
     this.#wakes.push(this.#ports.waker.wake('helper'));
   }
 
-  /** When the next claim must be made so that the first id left behind is still had in time. One late already can wait for a lane. */
-  #beforeNextDue({ nextDueAtMs }: ExchangeReply, nowMs: number): number {
-    const inMs = (nextDueAtMs ?? Number.POSITIVE_INFINITY) - this.#clock.latestNowMs();
-    return inMs > 0 ? nowMs + Math.max(inMs - claimLeadMs, 0) : Number.POSITIVE_INFINITY;
-  }
-
-  #claimMax(): number {
-    const { exchangeMax } = this.#settings;
-    // Twice that may be in hand: what only waits for its write or its settlement must not keep the lanes empty.
-    const room = Math.min(exchangeMax, 2 * exchangeMax - this.#hand.size);
-    return Math.max(0, Math.min(this.#pace.wanted - this.#hand.unstarted, room));
-  }
-
   /** Rings for the next tick ahead of its time: lanes run dry while more is due, or the last call before the end is done. */
   #stepDone(readMs: number | undefined): void {
-    if (readMs !== undefined) this.#pace.finish(readMs);
+    if (readMs !== undefined) this.#appetite.finish(readMs);
     const closing = this.#ports.clock.monotonicMs() >= this.#windowEndsAtMs;
-    const hungry = !closing && !this.#claimedAll && this.#pace.isLow(this.#hand.unstarted) && this.#claimMax() > 0;
-    if (hungry || (closing && this.#workbench.running === 1)) this.#bell.abort();
+    if (closing ? this.#workbench.running === 1 : this.#appetite.isHungry) this.#bell.abort();
   }
 }

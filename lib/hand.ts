@@ -1,7 +1,6 @@
 import type { Job } from './job.ts';
 import { leaseEndOf, renewedToken } from './lease.ts';
 import type { Call, Claim, Settlement } from './ports.ts';
-import type { StepResult } from './step.ts';
 
 /*
  * What one drain holds: every id between its claim and the exchange that settles it. A settlement counts only once an
@@ -11,10 +10,15 @@ import type { StepResult } from './step.ts';
 /** `unstarted`: claimed, its record being read or its time not come. `running`: its step is under way. `done`: to be settled. */
 export type Phase = 'unstarted' | 'running' | 'done';
 
+/** What a claim is settled to at its end. */
+export type Settled = Exclude<Settlement['to'], { kind: 'renew' }>;
+
 export interface Held {
   readonly id: string;
   readonly dueAtMs: number;
   readonly claims: number;
+  /** Of a job that waited and was admitted by this claim: its place in line. */
+  readonly rank: string | undefined;
   token: string;
   leaseEndMs: number;
   /** A renewal that was sent and not yet confirmed: the set holds either this token or the old one. */
@@ -23,7 +27,7 @@ export interface Held {
   /** Its step is not to start before, on the monotonic clock, ms; its due time apart. */
   startAtMs: number;
   job: Job | null;
-  settle: StepResult['settle'] | null;
+  settle: Settled | null;
   /** The provider call of its step, while it runs. */
   readonly call: Call;
 }
@@ -32,6 +36,8 @@ export class Hand {
   readonly #held = new Map<string, Held>();
   readonly #leaseMs: number;
   #unstarted = 0;
+  #unsent = 0;
+  #uncalled = { reads: 0, creates: 0 };
 
   constructor(leaseMs: number) {
     this.#leaseMs = leaseMs;
@@ -41,8 +47,21 @@ export class Hand {
     return this.#held.size;
   }
 
+  /** Claims not started, those of new jobs apart. */
   get unstarted(): number {
-    return this.#unstarted;
+    return this.#unstarted - this.#unsent;
+  }
+
+  /** New jobs that were admitted and not begun to be sent. */
+  get unsent(): number {
+    return this.#unsent;
+  }
+
+  /** Claims that ended without a step since this was last asked, those of new jobs apart. */
+  takeUncalled(): { reads: number; creates: number } {
+    const uncalled = this.#uncalled;
+    this.#uncalled = { reads: 0, creates: 0 };
+    return uncalled;
   }
 
   find(id: string): Held | undefined {
@@ -65,11 +84,12 @@ export class Hand {
       Object.assign(before, lease);
       return null;
     }
-    const { id, dueAtMs, claims } = claim;
+    const { id, dueAtMs, claims, rank } = claim;
     const work = { phase: 'unstarted', startAtMs, job: null, settle: null, call: {} } as const;
-    const held: Held = { id, dueAtMs, claims, ...lease, ...work };
+    const held: Held = { id, dueAtMs, claims, rank, ...lease, ...work };
     this.#held.set(id, held);
     this.#unstarted++;
+    if (rank !== undefined) this.#unsent++;
     return held;
   }
 
@@ -77,7 +97,7 @@ export class Hand {
     this.#leave(held, 'running');
   }
 
-  finish(held: Held, settle: StepResult['settle']): void {
+  finish(held: Held, settle: Settled): void {
     held.settle = settle;
     this.#leave(held, 'done');
   }
@@ -98,15 +118,21 @@ export class Hand {
     return endangered.length;
   }
 
-  /** Every claim not started goes back with its own due time. */
-  giveBack(): number {
+  /** Every claim not started goes back where it came from. */
+  giveBackAll(): number {
     let given = 0;
     for (const held of this.#held.values()) {
       if (held.phase !== 'unstarted') continue;
-      this.finish(held, { kind: 'due', atMs: held.dueAtMs });
+      this.giveBack(held);
       given++;
     }
     return given;
+  }
+
+  /** As if it had never been claimed: with its own due time, or to its place in line. */
+  giveBack(held: Held): void {
+    const { rank, dueAtMs } = held;
+    this.finish(held, rank === undefined ? { kind: 'due', atMs: dueAtMs } : { kind: 'wait', rank });
   }
 
   /** What the next exchange settles and renews, at most `max`. `latestNowMs` is the set's time at most. */
@@ -147,7 +173,11 @@ export class Hand {
   }
 
   #leave(held: Held, phase: Phase): void {
-    if (held.phase === 'unstarted') this.#unstarted--;
+    if (held.phase === 'unstarted') {
+      this.#unstarted--;
+      if (held.rank !== undefined) this.#unsent--;
+      if (phase === 'done') this.#uncalled[held.rank === undefined ? 'reads' : 'creates']++;
+    }
     held.phase = phase;
   }
 }

@@ -68,6 +68,10 @@ export interface JobResult {
   truncated: boolean;
 }
 
+/** 0 to this, the highest first. */
+export const priorityMax = 9;
+export const priorityDefault = 5;
+
 interface HistoryEntry {
   atMs: number;
   state: JobState;
@@ -90,6 +94,10 @@ export interface Job {
   /** SHA-256 of the canonical request, hex: tells a repeat from a different job under the same key. */
   fingerprint: string;
   metadata: Record<string, string>;
+  /** 0–9: among the jobs that wait for a slot, the highest go first. */
+  priority: number;
+  /** By the price list at acceptance, in millionths of a US dollar; absent where the price is not known. */
+  estimatedMicros?: number;
   createdAtMs: number;
   updatedAtMs: number;
   /** When the provider first confirmed the job. */
@@ -124,10 +132,12 @@ export interface Job {
 
 /** A job as it stands right after acceptance. Times in ms; `deadlineAtMs` is absolute. */
 export function acceptedJob(
-  given: Pick<Job, 'id' | 'owner' | 'account' | 'input' | 'fingerprint' | 'metadata' | 'deadlineAtMs'>,
+  given: Pick<Job, 'id' | 'owner' | 'account' | 'input' | 'fingerprint' | 'metadata' | 'deadlineAtMs'> &
+    Partial<Pick<Job, 'priority' | 'estimatedMicros'>>,
   nowMs: number,
 ): Job {
   return {
+    priority: priorityDefault,
     ...given,
     provider: 'sume',
     state: 'waiting',

@@ -17,6 +17,12 @@ export function jsonLog(write: (line: string) => void, nowMs: () => number): Log
   return { info: line('info'), warn: line('warn'), error: line('error') };
 }
 
+/** The log, with these fields on every line. */
+export function logWith(log: Log, always: LogFields): Log {
+  const line = (level: keyof Log) => (event: string, fields?: LogFields) => log[level](event, { ...always, ...fields });
+  return { info: line('info'), warn: line('warn'), error: line('error') };
+}
+
 /**
  * A line in CloudWatch's embedded metric format: becomes metrics in namespace `Pollkeeper` under dimension Stage
  * without any API call. `values` by metric name; units: names ending in Ms are milliseconds, the others counts.

@@ -12,7 +12,7 @@ export type Outcome =
   | { kind: 'accepted'; providerJobId: string; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
   /** Create: no for good (a 4xx that a repeat cannot cure). `repeated` as below. */
   | { kind: 'refused'; fault: Fault; repeated?: boolean }
-  /** Create: no place at the provider now. `repeated`: an earlier call, whose end nobody knows, may have brought the job there. */
+  /** Create: no slot at the provider now. `repeated`: an earlier call, whose end nobody knows, may have brought the job there. */
   | { kind: 'no_slot'; retryAfterMs: number | null; fault: Fault; repeated?: boolean }
   /** Read: not ended yet. */
   | { kind: 'running'; phase: Phase; word?: string; hintMs: number | null; usage?: Usage }
@@ -23,7 +23,7 @@ export type Outcome =
   | { kind: 'missing'; fault: Fault }
   /** Read: too many reads (429). */
   | { kind: 'throttled'; retryAfterMs: number | null; fault: Fault }
-  /** The account's key or credit was refused (401, 402, 403): says nothing about the job. `repeated` as above. */
-  | { kind: 'denied'; fault: Fault; repeated?: boolean }
+  /** The account's key (401, 403) or credit (402: `noCredit`) was refused: says nothing about the job. `repeated` as above. */
+  | { kind: 'denied'; fault: Fault; noCredit?: true; repeated?: boolean }
   /** No verdict: transport error, 5xx, time-out, an answer that makes no sense. */
   | { kind: 'trouble'; fault: Fault; retryAfterMs: number | null };

@@ -3,7 +3,7 @@
  * claims per lane. More would only sit in its hands while another drain has nothing to do.
  */
 export class Pace {
-  readonly #concurrency: number;
+  #concurrency: number;
   readonly #tickMs: number;
   readonly #max: number;
   #laneMs: number;
@@ -15,6 +15,11 @@ export class Pace {
     this.#max = given.exchangeMax;
     // Before anything is known: answers of a quarter of a tick.
     this.#laneMs = given.tickMs / 4;
+  }
+
+  /** How many run at a time from now on. */
+  set concurrency(lanes: number) {
+    this.#concurrency = lanes;
   }
 
   /** A read has held its lane for so long. Idle times say nothing about what could be done. */

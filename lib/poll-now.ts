@@ -1,5 +1,5 @@
 import { isActive, type Job, rearmed } from './job.ts';
-import type { Clock, DueSet, JobStore, Waker } from './ports.ts';
+import type { Clock, JobStore, Queues } from './ports.ts';
 
 /*
  * Somebody wants a job read now. Of use for one that is overdue, whose next read may be days away, and for one that was
@@ -8,8 +8,7 @@ import type { Clock, DueSet, JobStore, Waker } from './ports.ts';
 
 export interface PollNowPorts {
   store: Pick<JobStore, 'get' | 'update'>;
-  dueSet: Pick<DueSet, 'schedule'>;
-  waker: Waker;
+  queues: Queues;
   clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -29,9 +28,10 @@ export async function pollNow(ports: PollNowPorts, found: Job): Promise<PollNowR
     if (written.kind === 'stale' && tries === lostRacesMax) break;
   }
   if (!isActive(job.state)) return { kind: 'ended', job };
-  if (job.state === 'overdue') {
-    const { wake } = await ports.dueSet.schedule([{ id: job.id, delayMs: 0 }], 'pull');
-    if (wake) await ports.waker.wake();
+  const queue = ports.queues.get(job.account);
+  if (job.state === 'overdue' && queue !== undefined) {
+    const { wake } = await queue.dueSet.schedule([{ id: job.id, delayMs: 0 }], 'pull');
+    if (wake) await queue.waker.wake();
   }
   return { kind: 'polled', job };
 }

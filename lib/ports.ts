@@ -11,13 +11,29 @@ export interface Claim {
   token: string;
   /** Times in a row that the job was claimed and never settled, this one included: 1…15. */
   claims: number;
+  /** Only of a job that waited and was admitted by this very claim: its place in line, should it have to go back there. */
+  rank?: string;
 }
 
-/** What a drain hands back: a new due time, removal, or the same lease under a later token. Safe to repeat. */
+/**
+ * What a drain hands back: a new due time, removal, its old place among those that wait, or the same lease under a later
+ * token. Safe to repeat.
+ */
 export interface Settlement {
   id: string;
   token: string;
-  to: { kind: 'due'; atMs: number } | { kind: 'remove' } | { kind: 'renew'; token: string };
+  to:
+    | { kind: 'due'; atMs: number }
+    | { kind: 'remove' }
+    | { kind: 'wait'; rank: string; newcomer?: Newcomer }
+    | { kind: 'renew'; token: string };
+}
+
+/** Of a job that may never have been in line before: what the line must know of it. */
+export interface Newcomer {
+  owner: string;
+  priority: number;
+  deadlineAtMs: number;
 }
 
 /**
@@ -38,22 +54,52 @@ export interface ExchangeRequest {
   inHand: number;
   /** What the caller has newly heard of the provider as a whole. */
   provider?: ProviderNews | undefined;
+  /** New jobs that it can send now; none without it. */
+  admitMax?: number;
+  /** Calls that it made since its last exchange beyond one read a claim and one create an admission. */
+  extraCalls?: { reads: number; creates: number };
+  /** The newest that the provider's headers have told. */
+  told?: { reads?: CallsLeft; creates?: CallsLeft };
+  creates?: CreateNews | undefined;
+}
+
+/** How many calls of a kind the provider still takes, within `forMs` from now. */
+export interface CallsLeft {
+  left: number;
+  forMs: number;
 }
 
 /**
- * `fails`: nothing but failures for a while. `works`: a probe came through. `recovers`: it still does. `meanGapMs` is the
- * time between two reads of one job, by which the due set knows its steady rate.
+ * `fails`: nothing but failures for a while. `held`: a 429 asked to stay away for `waitMs`. `denied`: the key is refused.
+ * `works`: a probe came through. `recovers`: it still does. `meanGapMs` is the time between two reads of one job, by which
+ * the due set knows its steady rate.
  */
 export interface ProviderNews {
-  kind: 'fails' | 'works' | 'recovers';
+  kind: 'fails' | 'held' | 'denied' | 'works' | 'recovers';
   meanGapMs: number;
+  waitMs?: number;
+}
+
+/**
+ * What became of the creates since the last exchange: one was taken, or one was refused for want of a slot, because of
+ * the key, or for want of credit. `waitMs`: how long none is to be sent, 0 when the provider did not say.
+ */
+export interface CreateNews {
+  kind: 'created' | 'no_slot' | 'denied' | 'no_credit';
+  waitMs: number;
 }
 
 /**
  * The account's circuit breaker, shared by all drains. `open`: the provider fails, two probes at a time are all that is
- * claimed. `recovering`: claims come `gapMs` apart until what waited meanwhile is worked off.
+ * claimed. `held`: it has asked to stay away. `denied`: it refuses the key, one probe every 20 s. `recovering`: claims come
+ * `gapMs` apart until what waited meanwhile is worked off.
  */
-export type BreakerState = { kind: 'closed' } | { kind: 'open' } | { kind: 'recovering'; gapMs: number };
+export type BreakerState =
+  | { kind: 'closed' }
+  | { kind: 'open' }
+  | { kind: 'held' }
+  | { kind: 'denied' }
+  | { kind: 'recovering'; gapMs: number };
 
 export interface ExchangeReply {
   /** The due set's own clock, ms since 1970. */
@@ -77,19 +123,52 @@ export interface Entry {
   delayMs: number;
 }
 
-/** One account's due set. Every call rejects with a DueSetError and nothing else. */
+/** A new job that waits for a slot; looked at once more in `expiresInMs`, should it wait for so long. */
+export interface WaitingEntry {
+  id: string;
+  owner: string;
+  /** 0…9, 9 first. */
+  priority: number;
+  expiresInMs: number;
+}
+
+/** One account's due set, and the jobs that wait to come into it. Every call rejects with a DueSetError and nothing else. */
 export interface DueSet {
   exchange(request: ExchangeRequest): Promise<ExchangeReply>;
   /**
-   * Adds ids that are not there; `pull` also makes those due sooner that are there, due later and not leased. `wake`: no
+   * Makes ids due that are not, and takes them out of line; `pull` also makes those due sooner that are there, due later and not leased. `wake`: no
    * drain is awake and the caller must wake one.
    */
   schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }>;
+  /** Puts jobs in line to be admitted, by priority, then in turn by owner, unless they are there or due already. */
+  enqueue(entries: readonly WaitingEntry[]): Promise<{ added: number; wake: boolean }>;
+  /** Makes due what waits past its deadline, and sets the account's marks right. `expired`: how many there were. */
+  tidy(): Promise<{ expired: number; wake: boolean }>;
+  /** How many ids it holds, waiting ones included; and whether the account is paused or drained. */
+  workload(): Promise<{ jobs: number; paused: boolean }>;
   /** The set's own clock, ms since 1970: due times and `notBeforeMs` are on it. */
   nowMs(): Promise<number>;
-  /** Those of the ids that the set does not hold. One whose score lies beyond any due time of ours is taken out first, and is among them. */
+  /**
+   * Those of the ids that are not due, now or later; one that only waits is among them. One whose score lies beyond any due
+   * time of ours is taken out first, and is among them too.
+   */
   absent(ids: readonly string[]): Promise<string[]>;
 }
+
+/** Which accounts have work. */
+export interface BusyAccounts {
+  /** Rejects with a DueSetError. */
+  ids(): Promise<ReadonlySet<string>>;
+}
+
+/** Where an account's jobs become due, and who is told of it. */
+export interface Queue {
+  dueSet: Pick<DueSet, 'schedule' | 'enqueue' | 'tidy' | 'absent' | 'workload' | 'nowMs'>;
+  waker: Waker;
+}
+
+/** By account id. */
+export type Queues = ReadonlyMap<string, Queue>;
 
 export type CreateResult = { kind: 'created' } | { kind: 'exists'; job: Job };
 export type UpdateResult = { kind: 'updated'; job: Job } | { kind: 'stale' };
@@ -132,6 +211,10 @@ export interface Call {
   abort?: () => void;
   /** Set by the caller who has aborted it, or wants nothing more to begin: the lease is lost. */
   lost?: boolean;
+  /** Set by the provider's client: requests made so far. */
+  requests?: number;
+  /** Set by the provider's client: what the newest answer's headers said of further calls of its kind. */
+  left?: CallsLeft;
 }
 
 /** One account at a video provider. Never rejects: every answer and every failure is an outcome. */

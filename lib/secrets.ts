@@ -1,4 +1,4 @@
-import { type Environment, type SecretName, secretParameters } from './config.ts';
+import { type Environment, secretParameter } from './config.ts';
 
 /** The one call made of SSM: values by full parameter name; a name that does not exist is left out. */
 export type ReadParameters = (names: string[]) => Promise<Record<string, string>>;
@@ -10,13 +10,13 @@ export type ReadParameters = (names: string[]) => Promise<Record<string, string>
  */
 export async function withSecrets(
   environment: Environment,
-  wanted: readonly SecretName[],
+  wanted: readonly string[],
   read: ReadParameters,
 ): Promise<Environment> {
   const prefix = environment.SECRETS_PREFIX?.replace(/\/+$/, '');
   const missing = wanted.filter((name) => (environment[name] ?? '') === '');
   if (prefix === undefined || prefix === '' || missing.length === 0) return environment;
-  const nameOf = (name: SecretName) => `${prefix}/${secretParameters[name]}`;
+  const nameOf = (name: string) => `${prefix}/${secretParameter(name)}`;
   const values = await read(missing.map(nameOf));
   return { ...environment, ...Object.fromEntries(missing.map((name) => [name, values[nameOf(name)]])) };
 }

@@ -5,7 +5,8 @@ import { JobStoreError, messageOf } from './errors.ts';
 import { enter, type Fault, isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
-import type { Call, JobStore, Provider, Random, Settlement } from './ports.ts';
+import type { Call, JobStore, Provider, Random } from './ports.ts';
+import type { RunNotes } from './run-notes.ts';
 
 /*
  * One step of a claimed job: send it, or read its status once; decide; write what changed; say how to settle.
@@ -18,6 +19,7 @@ export interface StepPorts {
   hold: AdmissionHold;
   random: Random;
   log: Log;
+  notes: Pick<RunNotes, 'firstReadAt' | 'seenRunning' | 'ended'>;
   /** Runs the write when its turn comes; null when the run ended before. */
   inTurn: <T>(write: () => Promise<T>) => Promise<T | null>;
   /** Redis' time at most, ms: due times are made from it. */
@@ -25,7 +27,8 @@ export interface StepPorts {
 }
 
 export interface StepResult {
-  settle: Exclude<Settlement['to'], { kind: 'renew' }>;
+  /** `wait`: it was not sent, and goes back to its place in line. */
+  settle: { kind: 'due'; atMs: number } | { kind: 'remove' } | { kind: 'wait' };
   /** The job as it is now stored, for the next read in this drain; null when that is not known. */
   job: Job | null;
   /** The job was put aside without a call. */
@@ -54,8 +57,8 @@ export async function step(ports: StepPorts, job: Job, call: Call, answered: () 
 
 /** After a write that failed or lost its race: what is stored is read again before the next step. Not before `notBeforeMs`. */
 export function retryLater(ports: StepPorts, notBeforeMs = 0): StepResult {
-  const { kind, atMs } = dueIn(ports, writeRetryMs);
-  return { settle: { kind, atMs: Math.max(atMs, notBeforeMs) }, job: null };
+  const { atMs } = dueIn(ports, writeRetryMs);
+  return { settle: { kind: 'due', atMs: Math.max(atMs, notBeforeMs) }, job: null };
 }
 
 /** A fault of our own in one job's step touches that job only. */
@@ -84,7 +87,9 @@ async function send(ports: StepPorts, job: Job, call: Call, answered: () => void
   const late = expireUnsent(job, ports.nowMs());
   if (late !== null) return write(ports, job, late);
   const heldForMs = ports.hold.remainingMs(ports.nowMs());
-  if (heldForMs > 0) return { settle: dueIn(ports, heldForMs), job };
+  if (heldForMs > 0) {
+    return { settle: job.state === 'waiting' ? { kind: 'wait' } : dueIn(ports, heldForMs), job };
+  }
   // Before the call, so that a cancel knows from now on that the provider may have the job. A job that was found as
   // submitting is written again: an earlier sender that was turned away can't put it back to waiting any more.
   const nowMs = ports.nowMs();
@@ -95,7 +100,6 @@ async function send(ports: StepPorts, job: Job, call: Call, answered: () => void
   const outcome = await ports.provider.create(sending, call);
   answered();
   if (call.lost === true) return retryLater(ports);
-  if (outcome.kind === 'no_slot') ports.hold.set(ports.nowMs(), outcome.retryAfterMs);
   // Found as submitting, it was sent before by somebody who died or never heard the answer.
   const repeated = job.state === 'submitting';
   return settled(ports, sending, repeated ? asRepeated(outcome) : outcome);
@@ -107,12 +111,18 @@ function asRepeated(outcome: Outcome): Outcome {
   return isRefusal ? { ...outcome, repeated: true } : outcome;
 }
 
-function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<StepResult> {
-  const decision = decide(job, outcome, ports.nowMs(), ports.random());
+async function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<StepResult> {
+  const nowMs = ports.nowMs();
+  const decision = decide(job, outcome, nowMs, ports.random());
   if (outcome.kind === 'trouble' || outcome.kind === 'denied') {
     ports.log.warn('provider_trouble', { jobId: job.id, outcome: outcome.kind, ...outcome.fault });
   }
-  return write(ports, job, decision, outcome);
+  if (outcome.kind === 'running') ports.notes.seenRunning(job, nowMs);
+  const result = await write(ports, job, decision, outcome);
+  if (outcome.kind !== 'accepted' || result.job === null || result.settle.kind !== 'due') return result;
+  // Only once it is written down: should the answer be lost, the job is looked at again soon.
+  const atMs = await ports.notes.firstReadAt(result.job, result.settle.atMs, nowMs);
+  return { ...result, settle: { kind: 'due', atMs } };
 }
 
 /** Makes a decision durable. Where that fails, the answer is lost, but not the wait that it told. */
@@ -143,8 +153,11 @@ async function writeOrDecideAgain(
     if (written === null) return null;
     if (written.kind === 'updated') {
       report(ports.log, current, written.job);
-      if (decision.kind === 'end') return { settle: { kind: 'remove' }, job: null };
-      return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: written.job };
+      if (decision.kind === 'end') {
+        ports.notes.ended(written.job, outcome, ports.nowMs());
+        return { settle: { kind: 'remove' }, job: null };
+      }
+      return { settle: afterChange(written.job, decision.dueAtMs), job: written.job };
     }
     const stored = await ports.store.get(job.id);
     if (stored === null || !isActive(stored.state)) return { settle: { kind: 'remove' }, job: null };
@@ -153,6 +166,11 @@ async function writeOrDecideAgain(
     // Whoever wrote it meanwhile may have sent it too.
     decision = decide(stored, asRepeated(outcome), ports.nowMs(), ports.random());
   }
+}
+
+/** A job that was turned away waits in line again; when its turn comes, the account's hold decides, not its own due time. */
+function afterChange(job: Job, dueAtMs: number): StepResult['settle'] {
+  return job.state === 'waiting' ? { kind: 'wait' } : { kind: 'due', atMs: dueAtMs };
 }
 
 function report(log: Log, before: Job, after: Job): void {

@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { AdmissionHold } from './admission-hold.ts';
 import type { Breaker } from './breaker.ts';
+import { CallCount, counted } from './call-count.ts';
+import { CreateDesk } from './create-desk.ts';
 import { messageOf } from './errors.ts';
 import type { Hand, Held } from './hand.ts';
 import { jobIdPattern } from './identify.ts';
@@ -9,10 +11,14 @@ import { KnownJobs } from './known-jobs.ts';
 import { Lanes } from './lanes.ts';
 import { endangeredBelowMs } from './lease.ts';
 import type { Log } from './log.ts';
-import type { Call, Claim, Clock, JobStore, Provider, Random } from './ports.ts';
+import type { Call, Claim, Clock, CreateNews, ExchangeRequest, JobStore, Provider, Random } from './ports.ts';
 import type { SetClock } from './set-clock.ts';
-import { type StepPorts, step } from './step.ts';
+import { type StepPorts, type StepResult, step } from './step.ts';
+import { noteSlackMs, StepClock } from './step-clock.ts';
 import { stepSuspect, suspectClaims } from './suspect.ts';
+import { belongsInLine, toFront } from './to-front.ts';
+import { noWork, type WorkCounts } from './work-counts.ts';
+import { WriteTurns } from './write-turns.ts';
 
 /*
  * Where a drain works on what it holds, between the claim and the settlement:
@@ -22,6 +28,7 @@ import { stepSuspect, suspectClaims } from './suspect.ts';
  */
 
 export interface WorkbenchPorts {
+  notes: StepPorts['notes'];
   store: Pick<JobStore, 'get' | 'getMany' | 'update'>;
   provider: Provider;
   clock: Clock;
@@ -38,55 +45,36 @@ export interface WorkbenchSettings {
   tickMs: number;
   /** Of each claim and renewal. */
   leaseMs: number;
+  /** The account has a budget of creates: each is to be counted by an admission before it is sent. */
+  hasCreateBudget?: boolean;
 }
 
-/** What was done with the claims so far. */
-export interface WorkCounts {
-  steps: number;
-  lostLeases: number;
-  orphans: number;
-  broken: number;
-  parked: number;
-}
+type DueOrGone = Exclude<StepResult['settle'], { kind: 'wait' }>;
 
 const knownJobsMax = 20_000;
 const brokenDelayMs = 3_600_000;
 const storeRetryMs = 5_000;
-/**
- * Of the record, after a provider's answer. At DynamoDB's few ms each that is about a thousand a second; what more there is
- * waits in hand, its lease renewed, and leaves the processor to the reads.
- */
-const writesAtATime = 6;
-/** Of creates at first, and again after one that was not admitted: all that are under way then are refused too. */
-const firstCreateLanes = 4;
 /** A longer wait that only the record knows of is not waited for in hand. */
 const toldWaitMaxMs = 3_000;
-/** A wait is noted on the clock that its run read at its first claims: so much may two clocks part in a minute and a half. */
-const noteSlackMs = 10;
 
 export class Workbench {
-  readonly counts: WorkCounts = { steps: 0, lostLeases: 0, orphans: 0, broken: 0, parked: 0 };
+  readonly counts: WorkCounts = { ...noWork };
+  readonly #calls = new CallCount();
+  readonly #creates: CreateDesk;
   readonly #ports: WorkbenchPorts;
   readonly #hand: Hand;
   readonly #setClock: SetClock;
   readonly #breaker: Breaker;
   readonly #onStep: (readMs?: number) => void;
   readonly #reads: Lanes<Held>;
-  readonly #creates: Lanes<Held>;
-  readonly #createLanesMax: number;
   readonly #endangeredBelowMs: number;
+  readonly #hasCreateBudget: boolean;
   readonly #suspects: Lanes<Held>;
-  readonly #writes = new Lanes<() => Promise<void>>(writesAtATime, (write) => write());
   readonly #stepPorts: StepPorts;
+  readonly #createNews = new WeakMap<Call, CreateNews>();
+  readonly #stepClock: StepClock;
   readonly #known = new KnownJobs(knownJobsMax);
-  /** Due times that this run made, by job id: on Redis' clock, and on our monotonic one. */
-  readonly #ownDue = new Map<string, { dueAtMs: number; localMs: number }>();
   readonly #end = new AbortController();
-  /**
-   * What steps call now, minus our monotonic clock: Redis' time, as it was known when the first claims came, and then
-   * left alone, so that a wait decided on by a step is exactly that long.
-   */
-  #stepOffsetMs = Number.NaN;
 
   /** `onStep` is called after each step, while it still counts as running; with the time that a read held its lane. */
   constructor(
@@ -103,21 +91,33 @@ export class Workbench {
     this.#breaker = breaker;
     this.#onStep = onStep;
     this.#reads = new Lanes(settings.concurrency, (held, free) => this.#work(held, free));
-    this.#creates = new Lanes(Math.min(firstCreateLanes, settings.createConcurrency), (held, free) =>
-      this.#work(held, free),
-    );
-    this.#createLanesMax = settings.createConcurrency;
+    const hold = new AdmissionHold();
+    this.#creates = new CreateDesk(settings, hold, (held, free) => this.#work(held, free));
     this.#endangeredBelowMs = endangeredBelowMs(settings);
+    this.#hasCreateBudget = settings.hasCreateBudget === true;
     this.#suspects = new Lanes(1, (held, free) => this.#work(held, free));
-    const { store, random, log } = ports;
+    const { store, random, log, notes } = ports;
+    this.#stepClock = new StepClock(ports.clock, setClock);
+    const nowMs = () => this.#stepClock.nowMs();
     const heard = breaker.listenTo(ports.provider);
     const provider: Provider = {
-      create: (job, call) => heard.create(job, this.#checked(job, call)),
-      read: (job, call) => heard.read(job, this.#checked(job, call)),
+      create: async (job, call) => {
+        const askedAtMs = ports.clock.monotonicMs();
+        const checked = this.#checked(job, call);
+        const outcome = await counted(checked, () => heard.create(job, checked));
+        if (call === undefined || call.lost === true) return outcome;
+        const news = this.#creates.heard(outcome, ports.clock.monotonicMs() - askedAtMs, nowMs());
+        if (news !== undefined) this.#createNews.set(call, news);
+        return outcome;
+      },
+      read: (job, call) => {
+        const checked = this.#checked(job, call);
+        return counted(checked, () => heard.read(job, checked));
+      },
     };
-    const nowMs = () => Math.ceil(ports.clock.monotonicMs() + this.#stepOffsetMs);
-    const inTurn = <T>(write: () => Promise<T>) => this.#inTurn(write);
-    this.#stepPorts = { store, provider, random, log, hold: new AdmissionHold(), inTurn, nowMs };
+    const turns = new WriteTurns(this.#end.signal);
+    const inTurn = <T>(write: () => Promise<T>) => turns.take(write);
+    this.#stepPorts = { store, provider, random, log, notes, hold, inTurn, nowMs };
     // Every job that waits for its time listens to the end: hundreds are no leak.
     setMaxListeners(0, this.#end.signal);
   }
@@ -127,10 +127,37 @@ export class Workbench {
     return this.#reads.running + this.#creates.running + this.#suspects.running;
   }
 
+  /** What the next exchange tells the account of calls and creates. Monotonic ms. */
+  news(nowMs: number): Pick<ExchangeRequest, 'extraCalls' | 'told' | 'creates'> {
+    const { unstarted, unsent } = this.#hand;
+    this.#calls.unmade(this.#hand.takeUncalled());
+    const open = { reads: this.#reads.running + unstarted, creates: this.#creates.running + unsent };
+    return { extraCalls: this.#calls.extra, told: this.#calls.told(open, nowMs), creates: this.#creates.news };
+  }
+
+  /** An exchange has told it. */
+  told({ extraCalls, creates }: Pick<ExchangeRequest, 'extraCalls' | 'creates'>): void {
+    if (extraCalls !== undefined) this.#calls.counted(extraCalls);
+    this.#creates.told(creates);
+  }
+
+  /** How many new jobs it would take on now. */
+  get admitMax(): number {
+    return this.#creates.room(this.#hand.unsent, this.#stepClock.nowMs());
+  }
+
+  /** New jobs could be sent before the next tick. */
+  get isLowOnCreates(): boolean {
+    return this.admitMax > 0 && this.#creates.isLow(this.#hand.unsent);
+  }
+
+  /** An exchange that told it has failed. */
+  untold({ extraCalls }: Pick<ExchangeRequest, 'extraCalls'>): void {
+    if (extraCalls !== undefined) this.#calls.failed(extraCalls);
+  }
+
   take(claims: readonly Claim[]): void {
-    if (Number.isNaN(this.#stepOffsetMs)) {
-      this.#stepOffsetMs = this.#setClock.latestNowMs() - this.#ports.clock.monotonicMs();
-    }
+    this.#stepClock.start();
     const unknown: Held[] = [];
     const { gapMs } = this.#breaker;
     const nowMs = this.#ports.clock.monotonicMs();
@@ -180,10 +207,12 @@ export class Workbench {
     if (held === undefined || held.phase !== 'unstarted') return;
     const { notBeforeMs = 0 } = job;
     const nowMs = this.#ports.clock.monotonicMs();
-    const waitMs = Math.max(this.#untilDue(held, notBeforeMs), held.startAtMs - nowMs);
+    const waitMs = Math.max(this.#stepClock.untilDue(held, notBeforeMs), held.startAtMs - nowMs);
     held.job = job;
     if (!isActive(job.state)) {
       this.#finish(held, { kind: 'remove' });
+    } else if (this.#hasCreateBudget && belongsInLine(held, job, this.#stepPorts.nowMs())) {
+      this.#hand.finish(held, toFront(job));
     } else if (notBeforeMs - this.#stepPorts.nowMs() > toldWaitMaxMs) {
       // The drain that heard of this wait died before it could settle: the record knows better than the set.
       // It is no due time of this run's own making: whoever comes to it waits for it on Redis' clock.
@@ -195,17 +224,7 @@ export class Workbench {
     }
   }
 
-  /**
-   * Ms until the held job's time, 0 or less when it has come. A due time that this run made itself is known on our own
-   * clock, to the microsecond; any other, and a wait noted in the record, only as closely as Redis' clock is.
-   */
-  #untilDue(held: Held, notBeforeMs: number): number {
-    const own = this.#ownDue.get(held.id);
-    if (own?.dueAtMs === held.dueAtMs) return own.localMs - this.#ports.clock.monotonicMs();
-    return Math.max(held.dueAtMs, notBeforeMs + noteSlackMs) - this.#setClock.earliestNowMs();
-  }
-
-  #lanesFor(held: Held, job: Job): Lanes<Held> {
+  #lanesFor(held: Held, job: Job): Lanes<Held> | CreateDesk {
     if (held.claims >= suspectClaims) return this.#suspects;
     return needsCreate(job) ? this.#creates : this.#reads;
   }
@@ -221,11 +240,13 @@ export class Workbench {
       this.counts.lostLeases++;
       return this.#hand.drop(held);
     }
+    // The provider has just asked to stay away, and the next exchange will tell the others.
+    if (this.#breaker.isShutting) return this.#hand.giveBack(held);
     this.#hand.start(held);
     const { monotonicMs } = this.#ports.clock;
     const startedAtMs = monotonicMs();
-    const lanes = this.#lanesFor(held, held.job);
-    const isRead = lanes === this.#reads;
+    const isRead = this.#lanesFor(held, held.job) === this.#reads;
+    const isCreate = needsCreate(held.job);
     let readMs: number | undefined;
     const answered = () => {
       if (isRead) readMs = monotonicMs() - startedAtMs;
@@ -236,16 +257,13 @@ export class Workbench {
     this.counts[parked ? 'parked' : 'steps']++;
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
-    if (lanes === this.#creates) this.#tuneCreates(job !== null && !needsCreate(job));
-    this.#finish(held, settle);
+    this.#calls.add(isCreate ? 'creates' : 'reads', held.call, held.rank !== undefined, monotonicMs());
+    const news = this.#createNews.get(held.call);
+    if (news !== undefined) this.#creates.note(news);
+    if (settle.kind === 'wait')
+      this.#hand.finish(held, held.rank === undefined ? toFront(held.job) : { kind: 'wait', rank: held.rank });
+    else this.#finish(held, settle);
     this.#onStep(readMs);
-  }
-
-  /** Each create that is taken opens one more lane; so a backlog is sent in seconds, and a full provider is hardly tried. */
-  #tuneCreates(taken: boolean): void {
-    const isHeld = this.#stepPorts.hold.remainingMs(this.#stepPorts.nowMs()) > 0;
-    if (isHeld) this.#creates.width = Math.min(firstCreateLanes, this.#createLanesMax);
-    else if (taken) this.#creates.width = Math.min(this.#creates.width + 1, this.#createLanesMax);
   }
 
   /** The call, marked as lost when its lease is about to end: the writes before a call can take longer than was left of it. */
@@ -263,32 +281,14 @@ export class Workbench {
     return held.leaseEndMs - this.#setClock.latestNowMs() < this.#endangeredBelowMs;
   }
 
-  /** Null when the run has ended meanwhile: nothing of it goes on in the next one. */
-  #inTurn<T>(write: () => Promise<T>): Promise<T | null> {
-    return new Promise((resolve, reject) => {
-      this.#writes.push(async () => {
-        if (this.#end.signal.aborted) return resolve(null);
-        await write().then(resolve, reject);
-      });
-    });
-  }
-
-  #finish(held: Held | undefined, settle: NonNullable<Held['settle']>): void {
+  #finish(held: Held | undefined, settle: DueOrGone): void {
     if (held === undefined || !this.#hand.holds(held)) return;
-    this.#ownDue.delete(held.id);
-    if (settle.kind === 'remove') {
-      this.#hand.finish(held, settle);
-      return;
-    }
-    const localMs = settle.atMs - this.#stepOffsetMs;
-    const waitMs = localMs - this.#ports.clock.monotonicMs();
-    // Whole ms: it is the score that the next claim of this id will be compared with.
-    const dueAtMs = Math.ceil(this.#setClock.latestNowMs() + waitMs);
-    this.#ownDue.set(held.id, { dueAtMs, localMs });
-    this.#hand.finish(held, { kind: 'due', atMs: dueAtMs });
+    this.#stepClock.forget(held.id);
+    if (settle.kind === 'remove') this.#hand.finish(held, settle);
+    else this.#hand.finish(held, { kind: 'due', atMs: this.#stepClock.dueAt(held.id, settle.atMs) });
   }
 
-  #dueIn(delayMs: number): NonNullable<Held['settle']> {
+  #dueIn(delayMs: number): DueOrGone {
     return { kind: 'due', atMs: this.#stepPorts.nowMs() + delayMs * (1 + 0.1 * this.#ports.random()) };
   }
 }

@@ -2,7 +2,8 @@
  * One part of the local stack in a process of its own:
  *   node --import tsx infra/local/part.ts redis-bridge|dynamo|sume --port N --data-dir DIR [--redis-port N] [--time-scale N] [--jobs N]
  * Prints one line of JSON when the part is up, and ends in good order when its stdin ends: its parent is gone then, however it
- * went. The keys come by the environment (PART_KEY), because everyone on the machine can read a command line.
+ * went. The keys come by the environment (PART_KEY; several with a space between), because everyone on the machine can read a
+ * command line.
  */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -64,7 +65,7 @@ async function startSumePart({ port, dataDir, timeScale, jobs, key }: PartOption
   const { startSumeSimulator } = await import('./sume-simulator/start.ts');
   // A day of the simulated plan allows 300 creates: a larger demo would stand still until its tomorrow.
   const limits = jobs > 150 ? { createsPerDay: jobs * 10, readsPerDay: jobs * 1_000 } : {};
-  const simulator = await startSumeSimulator({ port, dataDir, timeScale, apiKeys: [key], limits });
+  const simulator = await startSumeSimulator({ port, dataDir, timeScale, apiKeys: key.split(' '), limits });
   return { ready: { url: simulator.url, port: simulator.port }, close: simulator.close };
 }
 

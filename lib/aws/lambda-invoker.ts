@@ -3,10 +3,10 @@ import type { WakeConfig } from '../config.ts';
 import { awsTransport, localAws } from './transport.ts';
 
 /** Asynchronous invoke: answers as soon as Lambda has queued the event. Rejects with the SDK's error. */
-export function lambdaInvoker({ drainFunction, endpoint }: WakeConfig): (as?: 'helper') => Promise<void> {
+export function lambdaInvoker({ drainFunction, endpoint }: WakeConfig): (event: object) => Promise<void> {
   const client = new LambdaClient({ maxAttempts: 2, ...awsTransport(1, 2_000), ...localAws(endpoint) });
-  return async (as) => {
-    const payload = as === undefined ? {} : { Payload: JSON.stringify({ [as]: true }) };
-    await client.send(new InvokeCommand({ FunctionName: drainFunction, InvocationType: 'Event', ...payload }));
+  return async (event) => {
+    const Payload = JSON.stringify(event);
+    await client.send(new InvokeCommand({ FunctionName: drainFunction, InvocationType: 'Event', Payload }));
   };
 }

@@ -2,13 +2,30 @@
 export interface DueSetKeys {
   /** Sorted set: job id → due time in ms, or while leased: lease end in ms + claims/16. */
   due: string;
-  /** There while a drain ticks, or a submit has just woken one; what it says: exchange.lua and role.lua. */
-  awake: string;
-  /** There while the provider fails, and until what waited meanwhile is worked off; see exchange.lua and breaker.lua. */
-  breaker: string;
+  /** Sorted set: id of a job that is not sent yet → its rank; see enqueue.lua. */
+  waiting: string;
+  /** Hash: what the account's drains share. Its fields are explained in the parts of the exchange, beginning with exchange.lua. */
+  account: string;
+  /** Hash: how far each owner's line reaches; see enqueue.lua. */
+  owners: string;
+  /** Sorted set: id and line of a job that came to wait → its deadline in ms; see enqueue.lua. */
+  deadlines: string;
+  /** Set: ids of the accounts that have work. One for all of them. */
+  busy: string;
 }
 
 export function dueSetKeys(stage: string, account: string): DueSetKeys {
   const key = (name: string) => `pk:{${stage}}:${name}:${account}`;
-  return { due: key('due'), awake: key('awake'), breaker: key('breaker') };
+  return {
+    due: key('due'),
+    waiting: key('waiting'),
+    account: key('account'),
+    owners: key('owners'),
+    deadlines: key('deadlines'),
+    busy: busyKey(stage),
+  };
+}
+
+export function busyKey(stage: string): string {
+  return `pk:{${stage}}:busy`;
 }

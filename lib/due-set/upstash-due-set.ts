@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import { Redis } from '@upstash/redis';
-import { DueSetError, messageOf } from '../errors.ts';
-import type { BreakerState, Claim, DueSet, Entry, ExchangeReply, ExchangeRequest, Settlement } from '../ports.ts';
+import { type AccountLimits, noLimits } from '../accounts.ts';
+import { messageOf } from '../errors.ts';
+import type { DueSet, Entry, ExchangeReply, ExchangeRequest, WaitingEntry } from '../ports.ts';
+import { asDueSetErrors } from './due-set-errors.ts';
+import { exchangeArguments } from './exchange-arguments.ts';
+import { readExchange, texts } from './exchange-reply.ts';
 import { type DueSetKeys, dueSetKeys } from './keys.ts';
-import { exchangeScript, scheduleScript } from './scripts.gen.ts';
+import { enqueueScript, exchangeScript, scheduleScript, tidyScript } from './scripts.gen.ts';
 
 /** Most settlements and claims in one exchange: Lua unpacks under 8,000 values into one command. */
 export const exchangeMax = 3_900;
 const scheduleMax = 1_900;
+const enqueueMax = 900;
 
 /** How a due set claims. `leaseMs` must be longer than a few ticks; `aheadMs` a little longer than one tick. */
 export interface LeaseSettings {
@@ -38,7 +43,7 @@ export function connectUpstash({ url, token, timeoutMs }: UpstashConnection): Re
   });
 }
 
-type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore' | 'zrem' | 'time'>;
+type ScriptRunner = Pick<Redis, 'eval' | 'evalsha' | 'zmscore' | 'zrem' | 'time' | 'pipeline'>;
 
 /** Upstash runs a script under a lock of the whole database unless told that it touches its KEYS only. Plain Redis refuses the line. */
 const keyLocking = '#!lua flags=allow-key-locking\n';
@@ -51,6 +56,8 @@ export interface DueSetOptions {
   /** Of the database: kept out of every error. */
   token: string;
   lease: LeaseSettings;
+  /** Of the account: kept to by every exchange. None without it. */
+  limits?: AccountLimits;
   /** A test's own clock, ms; Redis' is used without it. */
   nowMs?: () => number;
 }
@@ -58,58 +65,101 @@ export interface DueSetOptions {
 export class UpstashDueSet implements DueSet {
   readonly #redis: ScriptRunner;
   readonly #keys: DueSetKeys;
+  readonly #account: string;
   readonly #lease: LeaseSettings;
+  readonly #limits: AccountLimits;
   readonly #token: string;
   readonly #nowMs: (() => number) | undefined;
   readonly #exchange: Script;
   readonly #schedule: Script;
+  readonly #enqueue: Script;
+  readonly #tidy: Script;
 
   constructor(redis: ScriptRunner, given: DueSetOptions) {
     const prefix = new URL(given.url).hostname.endsWith('.upstash.io') ? keyLocking : '';
     this.#redis = redis;
     this.#keys = dueSetKeys(given.stage, given.account);
+    this.#account = given.account;
     this.#lease = given.lease;
+    this.#limits = given.limits ?? noLimits;
     this.#token = given.token;
     this.#nowMs = given.nowMs;
     this.#exchange = new Script(prefix + exchangeScript);
     this.#schedule = new Script(prefix + scheduleScript);
+    this.#enqueue = new Script(prefix + enqueueScript);
+    this.#tidy = new Script(prefix + tidyScript);
   }
 
   async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
     if (request.settlements.length > exchangeMax) {
       throw new RangeError(`An exchange takes at most ${exchangeMax} settlements, not ${request.settlements.length}.`);
     }
-    const args = [
-      String(this.#lease.leaseMs),
-      String(this.#lease.aheadMs),
-      String(Math.min(request.claimMax, exchangeMax)),
-      String(Math.max(0, Math.floor(request.windowMs))),
-      request.role,
-      String(request.inHand),
-      this.#now(),
-      request.provider?.kind ?? '',
-      request.provider === undefined ? '' : String(Math.max(1, Math.round(request.provider.meanGapMs))),
-      ...request.settlements.flatMap(triple),
-    ];
-    const { due, awake, breaker } = this.#keys;
-    return readExchange(await this.#run(this.#exchange, [due, awake, breaker], args));
+    const args = exchangeArguments(request, {
+      ...this.#lease,
+      claimMax: Math.min(request.claimMax, exchangeMax),
+      now: this.#now(),
+      limits: this.#limits,
+      account: this.#account,
+    });
+    return readExchange(await this.#run(this.#exchange, [...this.#sharedKeys, this.#keys.deadlines], args));
   }
 
   async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
-    const { due, awake } = this.#keys;
     const pull = mode === 'pull' ? '1' : '';
+    const argsOf = ({ id, delayMs }: Entry) => [String(Math.max(0, Math.ceil(delayMs))), id];
+    return this.#addAll(this.#schedule, this.#sharedKeys, entries, scheduleMax, [pull], argsOf);
+  }
+
+  async enqueue(entries: readonly WaitingEntry[]): Promise<{ added: number; wake: boolean }> {
+    const { owners, deadlines } = this.#keys;
+    const argsOf = ({ id, owner, priority, expiresInMs }: WaitingEntry) => [
+      id,
+      owner,
+      String(priority),
+      String(Math.max(0, Math.ceil(expiresInMs))),
+    ];
+    return this.#addAll(this.#enqueue, [...this.#sharedKeys, owners, deadlines], entries, enqueueMax, [], argsOf);
+  }
+
+  async tidy(): Promise<{ expired: number; wake: boolean }> {
+    const keys = [...this.#sharedKeys, this.#keys.owners, this.#keys.deadlines];
+    const [expired, wake] = texts(await this.#run(this.#tidy, keys, this.#wakeArguments()));
+    return { expired: Number(expired), wake: wake === '1' };
+  }
+
+  get #sharedKeys(): string[] {
+    const { due, waiting, account, busy } = this.#keys;
+    return [due, waiting, account, busy];
+  }
+
+  #wakeArguments(): string[] {
+    return [String(wakeGraceMs), this.#now(), this.#account];
+  }
+
+  async #addAll<E>(
+    script: Script,
+    keys: string[],
+    entries: readonly E[],
+    max: number,
+    given: readonly string[],
+    argsOf: (entry: E) => string[],
+  ): Promise<{ added: number; wake: boolean }> {
     let added = 0;
     let wake = false;
-    for (let start = 0; start < entries.length; start += scheduleMax) {
-      const chunk = entries.slice(start, start + scheduleMax);
-      const args = chunk.flatMap(({ id, delayMs }) => [String(Math.max(0, Math.ceil(delayMs))), id]);
-      const [addedText, wakeText] = texts(
-        await this.#run(this.#schedule, [due, awake], [String(wakeGraceMs), this.#now(), pull, ...args]),
-      );
-      added += Number(addedText);
-      wake ||= wakeText === '1';
+    for (let start = 0; start < entries.length; start += max) {
+      const args = entries.slice(start, start + max).flatMap(argsOf);
+      const reply = texts(await this.#run(script, keys, [...this.#wakeArguments(), ...given, ...args]));
+      added += Number(reply[0]);
+      wake ||= reply[1] === '1';
     }
     return { added, wake };
+  }
+
+  async workload(): Promise<{ jobs: number; paused: boolean }> {
+    const { due, waiting, account } = this.#keys;
+    const ask = this.#redis.pipeline().zcard(due).zcard(waiting).hget(account, 'paused');
+    const [isDue, inLine, paused] = await this.#reported(() => ask.exec<[unknown, unknown, unknown]>());
+    return { jobs: Number(isDue) + Number(inLine), paused: (paused ?? '') !== '' };
   }
 
   async nowMs(): Promise<number> {
@@ -143,22 +193,13 @@ export class UpstashDueSet implements DueSet {
     });
   }
 
-  /** Runs a call and turns what it throws into a DueSetError. The client puts the whole command into its messages: it is cut off. */
-  async #reported<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      if (error instanceof DueSetError) throw error;
-      const message = messageOf(error)
-        .replace(/,? command was:.*/s, '')
-        .replaceAll(this.#token, '[redacted]');
-      throw new DueSetError(codeOf(error, message), message);
-    }
+  #reported<T>(call: () => Promise<T>): Promise<T> {
+    return asDueSetErrors(this.#token, call);
   }
 }
 
 /** No release of ours writes a score beyond the year 2100: such an id would never come due. */
-const scoreMaxMs = 4_102_444_800_000;
+export const scoreMaxMs = 4_102_444_800_000;
 
 /** How long a drain that was just woken has to show itself before a further submit wakes another. */
 const wakeGraceMs = 5_000;
@@ -171,55 +212,4 @@ class Script {
     this.text = text;
     this.sha1 = createHash('sha1').update(text).digest('hex');
   }
-}
-
-function triple({ id, token, to }: Settlement): [string, string, string] {
-  return [id, token, to.kind === 'due' ? String(Math.ceil(to.atMs)) : to.kind === 'renew' ? to.token : 'remove'];
-}
-
-function readExchange(reply: unknown): ExchangeReply {
-  if (!Array.isArray(reply) || reply.length !== 6) {
-    throw new DueSetError(
-      'refused',
-      `Expected six values from the exchange script, got ${JSON.stringify(reply)?.slice(0, 100)}.`,
-    );
-  }
-  const [nowMs, nextDue, role] = texts(reply.slice(0, 3));
-  if (!isRole(role)) throw new DueSetError('refused', 'The exchange script told no role.');
-  if (!Number.isFinite(Number(nowMs))) throw new DueSetError('refused', 'The exchange script told no time.');
-  const claimed = texts(reply[3]);
-  const claims: Claim[] = [];
-  for (let i = 0; i + 3 < claimed.length; i += 4) {
-    const [id = '', dueAtMs, token = '', count] = claimed.slice(i, i + 4);
-    claims.push({ id, dueAtMs: Number(dueAtMs), token, claims: Number(count) });
-  }
-  return {
-    nowMs: Number(nowMs),
-    claimed: claims,
-    stale: texts(reply[4]),
-    role,
-    nextDueAtMs: nextDue === '' ? null : Number(nextDue),
-    breaker: readBreaker(String(reply[5])),
-  };
-}
-
-function isRole(text: string | undefined): text is ExchangeReply['role'] {
-  return text !== undefined && /^(first|further .*|helper|leave|covered)$/.test(text);
-}
-
-function readBreaker(text: string): BreakerState {
-  if (text === '') return { kind: 'closed' };
-  return text === 'open' ? { kind: 'open' } : { kind: 'recovering', gapMs: Number(text) };
-}
-
-/** An empty Lua table comes back as an empty list, or from some JSON encoders as `{}`. */
-function texts(list: unknown): string[] {
-  return Array.isArray(list) ? list.map(String) : [];
-}
-
-function codeOf(error: unknown, message: string): DueSetError['code'] {
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'TimeoutError' || name === 'AbortError') return 'timeout';
-  if (/max (daily )?requests? limit|capacity quota|\bOOM\b/.test(message)) return 'limit';
-  return name === 'UpstashError' || name === 'UpstashJSONParseError' ? 'refused' : 'unreachable';
 }

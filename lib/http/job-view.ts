@@ -1,4 +1,6 @@
+import { billedMicros } from '../cost.ts';
 import type { Job } from '../job.ts';
+import { isoOrNull } from './iso.ts';
 
 /** A job as the API shows it: snake_case, ISO 8601 times, absent values as null. */
 export function jobView(job: Job) {
@@ -7,7 +9,7 @@ export function jobView(job: Job) {
     input: job.input,
     result: job.result?.value ?? null,
     result_truncated: job.result?.truncated ?? false,
-    history: job.history.map(({ atMs, state, reason }) => ({ at: iso(atMs), state, reason: reason ?? null })),
+    history: job.history.map(({ atMs, state, reason }) => ({ at: isoOrNull(atMs), state, reason: reason ?? null })),
   };
 }
 
@@ -17,15 +19,17 @@ export function jobSummary(job: Job) {
     id: job.id,
     state: job.state,
     account: job.account,
+    priority: job.priority,
     metadata: job.metadata,
-    created_at: iso(job.createdAtMs),
-    updated_at: iso(job.updatedAtMs),
-    submitted_at: iso(job.submittedAtMs),
-    finished_at: iso(job.finishedAtMs),
-    deadline_at: iso(job.deadlineAtMs),
+    created_at: isoOrNull(job.createdAtMs),
+    updated_at: isoOrNull(job.updatedAtMs),
+    submitted_at: isoOrNull(job.submittedAtMs),
+    finished_at: isoOrNull(job.finishedAtMs),
+    deadline_at: isoOrNull(job.deadlineAtMs),
     provider: { name: job.provider, job_id: job.providerJobId ?? null, status: job.providerStatus ?? null },
     error: errorView(job),
     usage: usageView(job),
+    cost: { estimated_usd_micros: job.estimatedMicros ?? null, billed_usd_micros: billedMicros(job.usage) },
     links: { self: `/v1/jobs/${job.id}`, list: '/v1/jobs' },
   };
 }
@@ -37,7 +41,7 @@ function errorView(job: Job) {
     code,
     message,
     provider_request_id: providerRequestId ?? null,
-    at: iso(atMs),
+    at: isoOrNull(atMs),
     failures_in_row: job.failuresInRow,
   };
 }
@@ -52,8 +56,4 @@ function usageView(job: Job) {
     refunded_usd_micros: refundedMicros ?? null,
     billable_usd_micros: billableMicros ?? null,
   };
-}
-
-function iso(atMs: number | undefined): string | null {
-  return atMs === undefined ? null : new Date(atMs).toISOString();
 }

@@ -1,12 +1,16 @@
 import { type Context, Hono } from 'hono';
 import { jobIdPattern } from '../identify.ts';
 import { type Job, type JobState, jobStates } from '../job.ts';
+import { place } from '../place.ts';
 import { pollNow } from '../poll-now.ts';
+import { SpendingCapReached } from '../spending-cap.ts';
 import { submit } from '../submit.ts';
 import type { ApiEnv, ApiPorts } from './app.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
+import { jobOutlook } from './job-outlook.ts';
 import { jobSummary, jobView } from './job-view.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 import { Problem } from './problem.ts';
 import { readSubmitBody } from './submit-body.ts';
 
@@ -18,9 +22,13 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
 
   routes.post('/', async (context) => {
     const idempotencyKey = readIdempotencyKey(sentHeader(context, 'idempotency-key'));
-    const body = readSubmitBody(await context.req.text());
+    const { account: wanted, ...body } = readSubmitBody(await context.req.text());
     const owner = context.get('owner');
-    const result = await submit(ports, { owner, account: ports.account, idempotencyKey, ...body });
+    const account = await place(ports.accounts, ports.queues, owner, wanted);
+    if (account === null) throw noAccount(wanted);
+    const accountNamed = wanted !== undefined;
+    const request = { owner, account, accountNamed, idempotencyKey, ...body };
+    const result = await submit(ports, request).catch(refuseAboveCap);
     if (result.kind === 'conflict') {
       const detail = 'This Idempotency-Key was used before with another body. Use a new key for a new job.';
       throw new Problem(422, 'idempotency_key_reused', detail, 'Idempotency-Key', { job_id: result.job.id });
@@ -52,7 +60,10 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
     return job;
   };
 
-  routes.get('/:id', async (context) => context.json(jobView(await findJob(context, context.req.param('id')))));
+  routes.get('/:id', async (context) => {
+    const job = await findJob(context, context.req.param('id'));
+    return context.json({ ...jobView(job), ...(await jobOutlook(ports, job)) });
+  });
 
   routes.post('/:id/poll', async (context) => {
     const { kind, job } = await pollNow(ports, await findJob(context, context.req.param('id')));
@@ -62,18 +73,22 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
     throw new Problem(409, 'job_unconfirmed', detail, 'id');
   });
 
-  for (const [path, methods] of [
-    ['/', 'GET, POST'],
-    ['/:id', 'GET'],
-    ['/:id/poll', 'POST'],
-  ] as const) {
-    routes.all(path, (context) => {
-      context.header('Allow', methods);
-      throw new Problem(405, 'method_not_allowed', `This path takes ${methods}.`, 'method');
-    });
-  }
+  refuseOtherMethods(routes, { '/': 'GET, POST', '/:id': 'GET', '/:id/poll': 'POST' });
 
   return routes;
+}
+
+/** The same for an account that does not exist and for one that is somebody else's. */
+function noAccount(wanted: string | undefined): Problem {
+  if (wanted === undefined) return new Problem(403, 'no_account', 'No account is open to this owner.');
+  const detail = 'This is no account of yours. Leave account out, and the job is placed in one that is.';
+  return new Problem(403, 'account_not_allowed', detail, 'account');
+}
+
+function refuseAboveCap(error: unknown): never {
+  if (!(error instanceof SpendingCapReached)) throw error;
+  const endsAt = new Date(error.dayEndsAtMs).toISOString();
+  throw new Problem(402, 'spending_cap_reached', error.message, undefined, { day_ends_at: endsAt });
 }
 
 /** A header as it was sent: the framework's own view of it has what is not ASCII percent-encoded. */

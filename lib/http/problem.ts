@@ -28,6 +28,8 @@ export class Problem extends Error {
 const titles: Readonly<Record<number, string>> = {
   400: 'Bad request',
   401: 'Unauthorized',
+  402: 'Payment required',
+  403: 'Forbidden',
   404: 'Not found',
   405: 'Method not allowed',
   413: 'Content too large',

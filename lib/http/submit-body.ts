@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { priorityDefault, priorityMax } from '../job.ts';
 import { depthOf, isObject, type JsonObject } from '../json.ts';
 import { Problem } from './problem.ts';
 
@@ -11,6 +12,8 @@ const deadlineSeconds = z
   .min(60)
   .max(7 * 24 * 3600);
 
+const priorityRule = `must be a whole number from 0 to ${priorityMax}, where ${priorityMax} goes first`;
+
 /** Fields of `input` that we know are checked; all others go to the provider untouched. */
 const input = z.looseObject({
   model: z.string().min(1).max(200),
@@ -21,12 +24,17 @@ const input = z.looseObject({
 
 const submitBody = z.strictObject({
   input,
+  account: z.string().min(1).max(64).optional(),
+  priority: z.int(priorityRule).min(0, priorityRule).max(priorityMax, priorityRule).optional(),
   deadline_seconds: deadlineSeconds.optional(),
   metadata: z.record(z.string().min(1).max(64), z.string().max(512)).optional(),
 });
 
 export interface SubmitBody {
   input: JsonObject;
+  /** Absent: it is placed. */
+  account?: string;
+  priority: number;
   deadlineSeconds: number;
   metadata: Record<string, string>;
 }
@@ -55,6 +63,8 @@ export function readSubmitBody(text: string): SubmitBody {
   // The caller's own object, not the checked copy: what goes to the provider is what was sent.
   return {
     input: body.input as JsonObject,
+    ...(checked.data.account === undefined ? {} : { account: checked.data.account }),
+    priority: checked.data.priority ?? priorityDefault,
     deadlineSeconds: checked.data.deadline_seconds ?? deadlineDefaultSeconds,
     metadata,
   };

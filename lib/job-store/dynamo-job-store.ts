@@ -1,21 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import {
-  BatchGetItemCommand,
-  ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { JobStoreError, messageOf } from '../errors.ts';
+import { JobStoreError } from '../errors.ts';
 import type { Job } from '../job.ts';
 import type { BrokenJob, Clock, CreateResult, JobPage, JobStore, ListPosition, UpdateResult } from '../ports.ts';
-import { inTime } from './in-time.ts';
+import { attempt } from './attempt.ts';
+import { batchGet } from './batch-get.ts';
 import { fromItem, type Item, isExpired, movingAttributes, toItem } from './job-item.ts';
+import { unlessConditionFails } from './unless-condition-fails.ts';
 
-const batchMax = 100;
-const unprocessedTriesMax = 8;
 /** A filtered list reads at most this many index entries before it hands back a short page. */
 const listScanMax = 1_000;
 
@@ -40,7 +38,7 @@ export class DynamoJobStore implements JobStore {
       ExpressionAttributeValues: { ':nowSec': { N: String(Math.floor(this.#clock.nowMs() / 1000)) } },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command));
+    const stored = await unlessConditionFails(this.#client, this.#at(job.id), () => this.#client.send(command));
     if (stored === null) return { kind: 'created' };
     const existing = this.#read(stored);
     // A repeat by the SDK after a lost reply meets its own write.
@@ -56,9 +54,7 @@ export class DynamoJobStore implements JobStore {
 
   async getMany(ids: readonly string[]): Promise<{ jobs: Job[]; broken: BrokenJob[]; absent: string[] }> {
     const unique = [...new Set(ids)];
-    const chunks: string[][] = [];
-    for (let start = 0; start < unique.length; start += batchMax) chunks.push(unique.slice(start, start + batchMax));
-    const items = (await Promise.all(chunks.map((chunk) => this.#batchGet(chunk)))).flat();
+    const items = await batchGet(this.#client, this.#table, unique, this.#clock);
     const jobs: Job[] = [];
     const broken: BrokenJob[] = [];
     const found = new Set<string>();
@@ -80,8 +76,7 @@ export class DynamoJobStore implements JobStore {
     const { set, remove } = movingAttributes(next);
     const attributes = [...Object.keys(set), ...remove];
     const command = new UpdateItemCommand({
-      TableName: this.#table,
-      Key: { id: { S: job.id } },
+      ...this.#at(job.id),
       ConditionExpression: '#revision = :expected',
       UpdateExpression: updateExpression(Object.keys(set), remove),
       ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
@@ -91,7 +86,7 @@ export class DynamoJobStore implements JobStore {
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
-    const stored = await this.#unlessConditionFails(job.id, () => this.#client.send(command));
+    const stored = await unlessConditionFails(this.#client, this.#at(job.id), () => this.#client.send(command));
     if (stored === null || holdsAll(stored, set)) return { kind: 'updated', job: next };
     return { kind: 'stale' };
   }
@@ -151,39 +146,12 @@ export class DynamoJobStore implements JobStore {
   }
 
   async #getItem(id: string): Promise<Item | undefined> {
-    const command = new GetItemCommand({ TableName: this.#table, Key: { id: { S: id } }, ConsistentRead: true });
+    const command = new GetItemCommand({ ...this.#at(id), ConsistentRead: true });
     return (await attempt(() => this.#client.send(command))).Item;
   }
 
-  async #batchGet(ids: readonly string[]): Promise<Item[]> {
-    const items: Item[] = [];
-    let keys: Item[] = ids.map((id) => ({ id: { S: id } }));
-    for (let tries = 0; keys.length > 0; tries++) {
-      if (tries === unprocessedTriesMax)
-        throw new JobStoreError(`DynamoDB left ${keys.length} reads undone, again and again.`);
-      if (tries > 0) await this.#clock.sleep(25 * 2 ** tries);
-      const request = { RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true } } };
-      const reply = await attempt(() => this.#client.send(new BatchGetItemCommand(request)));
-      // An answer without both says nothing of its keys: taking them for absent would drop live jobs.
-      if (reply.Responses === undefined && reply.UnprocessedKeys === undefined) {
-        throw new JobStoreError('DynamoDB answered a batch read with nothing.');
-      }
-      items.push(...(reply.Responses?.[this.#table] ?? []));
-      keys = reply.UnprocessedKeys?.[this.#table]?.Keys ?? [];
-    }
-    return items;
-  }
-
-  /** Null when the write went through; the stored item when its condition failed. */
-  async #unlessConditionFails(id: string, write: () => Promise<unknown>): Promise<Item | null> {
-    try {
-      await inTime(write);
-      return null;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw new JobStoreError(messageOf(error));
-      // Emulators do not send the item along.
-      return error.Item ?? (await this.#getItem(id)) ?? {};
-    }
+  #at(id: string): { TableName: string; Key: Item } {
+    return { TableName: this.#table, Key: { id: { S: id } } };
   }
 
   #read(item: Item): Job {
@@ -191,14 +159,6 @@ export class DynamoJobStore implements JobStore {
     if ('broken' in read)
       throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`, true);
     return read.job;
-  }
-}
-
-async function attempt<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await inTime(call);
-  } catch (error) {
-    throw new JobStoreError(messageOf(error));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { isActive, type Job, jobStates } from '../job.ts';
+import { isActive, type Job, jobStates, priorityDefault, priorityMax } from '../job.ts';
 import { isObject } from '../json.ts';
 
 /*
@@ -9,6 +9,11 @@ import { isObject } from '../json.ts';
  * survives a rollback.
  */
 export type Item = Record<string, AttributeValue>;
+
+/** A number as an attribute. */
+export function number(value: number): AttributeValue {
+  return { N: String(value) };
+}
 
 /** A terminal job is kept this long, then DynamoDB may delete it at any time; reads treat it as gone at once. */
 export const retentionMs = 30 * 24 * 3_600_000;
@@ -41,6 +46,8 @@ const fixedFields = {
   input: ['input', 'object'],
   fingerprint: ['fingerprint', 'text'],
   metadata: ['metadata', 'object'],
+  priority: ['priority', 'number'],
+  estimatedMicros: ['estimated_micros', 'number'],
   createdAtMs: ['created_at_ms', 'number'],
   deadlineAtMs: ['deadline_at_ms', 'number'],
 } as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
@@ -92,7 +99,8 @@ export function movingAttributes(job: Job): { set: Item; remove: string[] } {
 export function toItem(job: Job): Item {
   const item: Item = movingAttributes(job).set;
   for (const [field, [attribute, kind]] of Object.entries(fixedFields)) {
-    item[attribute] = encode(job[field as keyof typeof fixedFields], kind);
+    const value = job[field as keyof typeof fixedFields];
+    if (value !== undefined) item[attribute] = encode(value, kind);
   }
   return item;
 }
@@ -117,8 +125,9 @@ export function fromItem(item: Item): { job: Job } | { broken: string } {
   const missing = requiredFields.find((field) => job[field] === undefined);
   if (missing !== undefined) return { broken: `attribute ${fields[missing][0]} is missing` };
   if (!jobStates.includes(job.state as Job['state'])) return { broken: `state ${quoted(job.state)} is unknown` };
-  const uncounted = counts.find((field) => !isCount(job[field]));
+  const uncounted = counts.find((field) => job[field] !== undefined && !isCount(job[field]));
   if (uncounted !== undefined) return { broken: `attribute ${fields[uncounted][0]} is no count` };
+  if (Number(job.priority) > priorityMax) return { broken: `attribute priority is above ${priorityMax}` };
   // Asked about it, Sume would not know the job, and it would be lost.
   if (job.provider !== 'sume') return { broken: `provider ${quoted(job.provider)} is unknown` };
   if (!(job.history as unknown[]).every(isTimed)) return { broken: 'attribute history has an entry without a time' };
@@ -158,13 +167,21 @@ function isTimed(entry: unknown): boolean {
 
 const requiredFields = ['id', 'owner', 'account', 'state', 'input', 'createdAtMs', 'deadlineAtMs', 'revision'] as const;
 
-const counts = ['failuresInRow', 'missingReads', 'resultReads', 'revision'] as const;
+const counts = [
+  'failuresInRow',
+  'missingReads',
+  'resultReads',
+  'revision',
+  'priority',
+  'estimatedMicros',
+] as const satisfies (keyof Job)[];
 
 /** For fields that an item of an older release may lack. */
 const defaults: Partial<Job> = {
   provider: 'sume',
   fingerprint: '',
   metadata: {},
+  priority: priorityDefault,
   updatedAtMs: 0,
   failuresInRow: 0,
   missingReads: 0,

@@ -3,7 +3,7 @@ import { depthOf, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Call, Provider } from '../ports.ts';
 import type { HttpAnswer, HttpClient, HttpFailure, HttpRequest } from './http.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { callsLeft, retryAfterMs } from './retry-after.ts';
 import { SumeFaults } from './sume-fault.ts';
 import { jobIdOf, readStatus } from './sume-status.ts';
 
@@ -52,7 +52,8 @@ export class Sume implements Provider {
     }
     const fault = this.#faults.ofAnswer(answer, body);
     const waitMs = retryAfterMs(answer.headers);
-    if ([401, 402, 403].includes(answer.status)) return { kind: 'denied', fault };
+    if (answer.status === 402) return { kind: 'denied', fault, noCredit: true };
+    if ([401, 403].includes(answer.status)) return { kind: 'denied', fault };
     if (answer.status === 429) return { kind: 'no_slot', fault, retryAfterMs: waitMs };
     // Only Sume's own error envelope refuses a job for good: a 404 page of a proxy says nothing about it. 408, 409
     // and 425 speak of this call, not of the job.
@@ -119,9 +120,14 @@ export class Sume implements Provider {
     return { kind: 'trouble', fault, retryAfterMs: waitMs };
   }
 
-  #call(method: HttpRequest['method'], path: string, extra: Partial<HttpRequest> = {}) {
+  async #call(method: HttpRequest['method'], path: string, extra: Partial<HttpRequest> & { call: Call }) {
     const headers = { authorization: `Bearer ${this.#account.apiKey}`, accept: 'application/json', ...extra.headers };
-    return this.#http.send({ ...extra, method, path: `${this.#account.basePath}${path}`, headers });
+    const { call } = extra;
+    call.requests = (call.requests ?? 0) + 1;
+    const answer = await this.#http.send({ ...extra, method, path: `${this.#account.basePath}${path}`, headers });
+    const left = answer.kind === 'answer' ? callsLeft(answer.headers) : null;
+    if (left !== null) call.left = left;
+    return answer;
   }
 
   #accepted(body: JsonObject): Outcome | undefined {

@@ -1,4 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { AccountView } from '../account-view.ts';
+import type { Account } from '../accounts.ts';
 import { awsTransport, localAws } from '../aws/transport.ts';
 import {
   type Environment,
@@ -8,57 +10,86 @@ import {
   readWakeConfig,
   type WakeConfig,
 } from '../config.ts';
+import { UpstashAccountView } from '../due-set/upstash-account-view.ts';
+import { UpstashBusyAccounts } from '../due-set/upstash-busy-accounts.ts';
 import { connectUpstash, UpstashDueSet } from '../due-set/upstash-due-set.ts';
 import { messageOf } from '../errors.ts';
+import { DynamoAccountPauses } from '../job-store/dynamo-account-pauses.ts';
 import { DynamoJobStore } from '../job-store/dynamo-job-store.ts';
+import { DynamoLedger } from '../job-store/dynamo-ledger.ts';
+import { DynamoRenderTimes } from '../job-store/dynamo-render-times.ts';
+import { DynamoSpend } from '../job-store/dynamo-spend.ts';
 import { oncePerProcess } from '../once.ts';
-import type { Waker } from '../ports.ts';
+import type { BusyAccounts, Queues, Waker } from '../ports.ts';
 import { clock, log } from './process.ts';
 
 /* This folder is the only place that knows which adapter stands behind which port. */
 
-/** The one account there is, until accounts are configured. */
-export const defaultAccount = 'sume';
-
 /** Of one request; a lease outlives two that fail. */
 const redisTimeoutMs = 3_000;
 
-export function connectDueSet(environment: Environment, stage: string): UpstashDueSet {
+/** Each account's due set, and who wakes its drains. */
+export function connectQueues(environment: Environment, record: RecordConfig, accounts: readonly Account[]): Queues {
+  const connect = dueSetConnector(environment, record.stage);
+  return new Map(
+    accounts.map((account) => [
+      account.id,
+      { dueSet: connect(account), waker: makeWaker(environment, record, account.id) },
+    ]),
+  );
+}
+
+/** Somebody waits for what it shows. */
+const viewTimeoutMs = 1_500;
+
+export function connectAccountView(environment: Environment, { stage }: RecordConfig): AccountView {
+  const { url, token } = readRedisConfig(environment);
+  return new UpstashAccountView(connectUpstash({ url, token, timeoutMs: viewTimeoutMs }), { stage, token, clock });
+}
+
+export function dueSetConnector(environment: Environment, stage: string): (account: Account) => UpstashDueSet {
   const { url, token } = readRedisConfig(environment);
   const { leaseMs, tickMs } = readLeaseConfig(environment);
   // Ahead covers one tick and a slow round trip: nothing falls due between two exchanges.
   const lease = { leaseMs, aheadMs: Math.ceil(tickMs * 1.25) };
-  return new UpstashDueSet(connectUpstash({ url, token, timeoutMs: Math.min(redisTimeoutMs, leaseMs / 4) }), {
-    stage,
-    account: defaultAccount,
-    url,
-    token,
-    lease,
-  });
+  const redis = connectUpstash({ url, token, timeoutMs: Math.min(redisTimeoutMs, leaseMs / 4) });
+  return ({ id, limits }) => new UpstashDueSet(redis, { stage, account: id, url, token, lease, limits });
 }
 
-export function connectStore(record: RecordConfig, maxAttempts: number): DynamoJobStore {
+export function connectBusyAccounts(environment: Environment, { stage }: RecordConfig): BusyAccounts {
+  const { url, token } = readRedisConfig(environment);
+  return new UpstashBusyAccounts(connectUpstash({ url, token, timeoutMs: redisTimeoutMs }), { stage, token });
+}
+
+/** All that is kept in the table, over one client. */
+export function connectTable(record: RecordConfig, maxAttempts: number) {
   const client = new DynamoDBClient({ maxAttempts, ...awsTransport(50, 3_000), ...localAws(record.endpoint) });
-  return new DynamoJobStore(client, record.table, clock);
+  return {
+    store: new DynamoJobStore(client, record.table, clock),
+    ledger: new DynamoLedger(client, record.table, clock),
+    spend: new DynamoSpend(client, record.table),
+    renderTimes: new DynamoRenderTimes(client, record.table, clock),
+    pauses: new DynamoAccountPauses(client, record.table),
+  };
 }
 
 /** Away from AWS, and without an emulator of it, there is nothing to wake: the caller runs the drain. */
-export function makeWaker(environment: Environment, record: RecordConfig): Waker {
+export function makeWaker(environment: Environment, record: RecordConfig, account: string): Waker {
   const config = readWakeConfig(environment);
   const alone = record.endpoint !== undefined && config.endpoint === undefined;
-  return alone ? { wake: async () => {} } : lazyLambdaWaker(config);
+  return alone ? { wake: async () => {} } : lazyLambdaWaker(config, account);
 }
 
 /**
  * Its client is a tenth of the bundle and seldom needed: a drain's start does not wait for it. A failure only means waiting
  * for the schedule.
  */
-function lazyLambdaWaker(config: WakeConfig): Waker {
+function lazyLambdaWaker(config: WakeConfig, account: string): Waker {
   const invoker = oncePerProcess(async () => (await import('../aws/lambda-invoker.ts')).lambdaInvoker(config));
   return {
     async wake(as) {
       try {
-        await (await invoker())(as);
+        await (await invoker())({ only: account, ...(as === undefined ? {} : { [as]: true }) });
       } catch (error) {
         log.warn('drain_not_woken', { error: messageOf(error) });
       }

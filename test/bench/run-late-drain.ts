@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { DrainReport } from '../../lib/drain.ts';
+import type { DrainReport } from '../../lib/drain-report.ts';
 import { environmentOf } from './contender.ts';
 import type { RunFigures } from './figures.ts';
 import { startInvokeEndpoint } from './invoke-endpoint.ts';

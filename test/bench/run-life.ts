@@ -27,7 +27,7 @@ export async function runLife(stage: Stage, { jobs, drainBundle, apiBundle }: Li
   };
   await stage.status.ask(plan);
   const env = environmentOf('pollkeeper', stage, { statusUrl, concurrency: 100, drainBundle });
-  const before = await countsOf<{ reads: number; writes: number }>(stage.dynamo.url);
+  const before = await countsOf<{ reads: number; recordWrites: number }>(stage.dynamo.url);
   await stage.redis.meter.reset();
   const submitter = await startProcess('submit-jobs', { ...env, API_BUNDLE: apiBundle, JOBS: String(jobs) });
   await submitter.kill();
@@ -45,14 +45,14 @@ export async function runLife(stage: Stage, { jobs, drainBundle, apiBundle }: Li
   } finally {
     await worker.kill();
   }
-  const after = await countsOf<{ reads: number; writes: number }>(stage.dynamo.url);
+  const after = await countsOf<{ reads: number; recordWrites: number }>(stage.dynamo.url);
   const report = await stage.status.ask<WatchReport>({ kind: 'report' });
   const perJob = (count: number) => Math.round((count / jobs) * 1000) / 1000;
   return {
     jobs,
     ended: report.ended,
     pollsPerJob: perJob(report.reads),
-    dynamoWritesPerJob: perJob(after.writes - before.writes),
+    dynamoWritesPerJob: perJob(after.recordWrites - before.recordWrites),
     dynamoReadsPerJob: perJob(after.reads - before.reads),
     redisCommandsPerSubmit: perJob(submitting.commands),
   };

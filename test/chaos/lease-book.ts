@@ -12,7 +12,7 @@ export interface LostClaim {
 }
 
 /** Where an exchange's settlements begin among the arguments of EVALSHA; see lib/due-set/exchange.lua. */
-const settlementsFrom = 15;
+const settlementsFrom = 33;
 
 export class LeaseBook {
   readonly lostClaims: LostClaim[] = [];
@@ -46,7 +46,7 @@ export class LeaseBook {
       if (!args[place + 2]?.includes('.')) held.delete(String(args[place]));
     }
     for (const id of texts(reply[4])) held.delete(id);
-    const claims = texts(reply[3]).filter((_, index) => index % 4 === 0);
+    const claims = texts(reply[3]).filter((_, index) => index % 5 === 0);
     for (const id of claims) {
       if (answered) held.add(id);
       else this.lostClaims.push({ id, atMs: Date.now() });

@@ -57,7 +57,7 @@ function freezing(given: DrainPorts) {
   });
   const ports: DrainPorts = {
     ...given,
-    dueSet: { exchange },
+    dueSet: { exchange, tidy: () => dueSet.tidy() },
     store: {
       get: late(store.get.bind(store)),
       getMany: late(store.getMany.bind(store)),

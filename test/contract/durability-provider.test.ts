@@ -17,7 +17,7 @@ test('a key that is refused for two hours, past the deadline, fails no job: with
   await strike(parts, { kind: 'error', status: 401 });
   for (let pauses = 0; pauses < 5; pauses++) {
     (parts.ports.clock as FastClock).advance(25 * minute);
-    await drain(parts.ports, parts.settings, remaining(parts, 50_000));
+    await drain(parts.ports, parts.settings, remaining(parts, 80_000));
   }
   const denied = await allJobs(parts);
   expect(denied.map(({ state, failuresInRow }) => [state, failuresInRow])).toEqual(Array(8).fill(['overdue', 0]));

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { startRedis } from '../../infra/local/redis/redis.ts';
 import { drain } from '../../lib/drain.ts';
 import { allJobs, type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
-import { dueKey, membersOf } from '../support/upstash.ts';
+import { dueKey, membersOf, waitingKey } from '../support/upstash.ts';
 
 /* What Redis may lose, on real parts. Times pass thirty times as fast. */
 
@@ -19,7 +19,8 @@ async function submitClips(name: string, count: number): Promise<string[]> {
 }
 
 async function idsInSet(): Promise<string[]> {
-  return [...(await membersOf(parts.upstash)).keys()].sort();
+  const sets = await Promise.all([dueKey, waitingKey].map((key) => membersOf(parts.upstash, key)));
+  return sets.flatMap((members) => [...members.keys()]).sort();
 }
 
 async function expectAllCompleted(count: number): Promise<void> {

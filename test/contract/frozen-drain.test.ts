@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type DrainReport, drain } from '../../lib/drain.ts';
+import { drain } from '../../lib/drain.ts';
+import type { DrainReport } from '../../lib/drain-report.ts';
 import { dueSets } from '../support/due-set.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
 import { json } from '../support/scripted-server.ts';

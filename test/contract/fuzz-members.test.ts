@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import { jobIdFor, jobIdPattern } from '../../lib/identify.ts';
 import type { DueSet, Provider } from '../../lib/ports.ts';
-import { emptySet, MemoryDueSet } from '../sim/memory-due-set.ts';
+import { MemoryDueSet } from '../sim/memory-due-set.ts';
 import { MemoryJobStore } from '../sim/memory-job-store.ts';
+import { emptySet } from '../sim/memory-sets.ts';
 import { testJob, testNowMs } from '../support/dynamo.ts';
 import { fuzzLease, runDrain } from '../support/fuzz-drain.ts';
 import { completed, hourMs, running } from '../support/jobs.ts';
@@ -16,7 +17,7 @@ import { membersOf, startTestUpstash, type TestUpstash } from '../support/upstas
 
 /** What a drain works on, and what is left of it. */
 interface Place {
-  set: Pick<DueSet, 'exchange'>;
+  set: Pick<DueSet, 'exchange' | 'tidy'>;
   left(): Promise<ReadonlyMap<string, number>>;
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readAccounts } from '../../lib/accounts.ts';
 import { decide } from '../../lib/decide.ts';
 import { drain } from '../../lib/drain.ts';
 import { createApp } from '../../lib/http/app.ts';
@@ -15,7 +16,7 @@ let app: ReturnType<typeof createApp>;
 
 beforeEach(async () => {
   parts = await startParts({ renderSeconds: 20 });
-  app = createApp({ ...parts.ports, stage: 'test', account: 'sume' });
+  app = createApp({ ...parts.ports, stage: 'test', accounts: readAccounts(undefined) });
 });
 afterEach(() => parts.close());
 

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { readAccounts } from '../../lib/accounts.ts';
 import { drain } from '../../lib/drain.ts';
 import { createApp } from '../../lib/http/app.ts';
 import { jobIdFor } from '../../lib/identify.ts';
 import { due, remove, useRedisDueSet } from '../support/due-set.ts';
 import { allJobs, type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
-import { membersOf } from '../support/upstash.ts';
+import { dueKey, membersOf, waitingKey } from '../support/upstash.ts';
 
 /* A Redis that is full and evicts nothing: reads go on, a script is refused at the first command that needs memory. */
 
@@ -18,12 +19,15 @@ describe('polling', () => {
   afterEach(() => parts.close());
 
   const hour = 3_600_000;
-  const ids = async () => [...(await membersOf(parts.upstash)).keys()].sort();
+  const ids = async () => {
+    const sets = await Promise.all([dueKey, waitingKey].map((key) => membersOf(parts.upstash, key)));
+    return sets.flatMap((members) => [...members.keys()]).sort();
+  };
   const drainFor = (ms: number) => drain(parts.ports, parts.settings, remaining(parts, ms));
   const states = async () => (await allJobs(parts)).map(({ state }) => state);
 
   async function post(key: string): Promise<number> {
-    const app = createApp({ ...parts.ports, stage: 'test', account: 'sume' });
+    const app = createApp({ ...parts.ports, stage: 'test', accounts: readAccounts(undefined) });
     const input = { model: 'seedance-2-mini', prompt: 'a lighthouse', duration: 8, resolution: '720p' };
     const event = { requestContext: { authorizer: { lambda: { owner: 'acme' } } } };
     const init = { method: 'POST', headers: { 'Idempotency-Key': key }, body: JSON.stringify({ input }) };

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { readAccounts } from '../../lib/accounts.ts';
 import { drain } from '../../lib/drain.ts';
+import { UpstashAccountView } from '../../lib/due-set/upstash-account-view.ts';
+import { connectUpstash } from '../../lib/due-set/upstash-due-set.ts';
 import { createApp } from '../../lib/http/app.ts';
+import { DynamoAccountPauses } from '../../lib/job-store/dynamo-account-pauses.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
 import { dynamoClient, testClock } from '../support/dynamo.ts';
 import { type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
@@ -20,7 +24,7 @@ describe('a whole life', () => {
     parts = await startParts({ renderSeconds: 20 });
     const before = parts.dynamo.counts().byOperation;
     const hour = 3_600_000;
-    const app = createApp({ ...parts.ports, stage: 'test', account: 'sume' });
+    const app = createApp({ ...parts.ports, stage: 'test', accounts: readAccounts(undefined) });
     for (let i = 0; i < 6; i++) await submitClip(parts, `clip-${i}`);
     for (let i = 0; i < 2; i++) expect((await app.request('/v1/jobs', post, { event } as never)).status).toBe(202);
     await parts.upstash.direct('FLUSHALL');
@@ -55,9 +59,26 @@ describe('a call to the record that is turned away', () => {
     const quiet = { info: () => {}, warn: () => {}, error: () => {} };
     const clock = testClock();
     const store = new DynamoJobStore(client(), 'scripted', clock);
-    const dueSet = { schedule: async () => ({ added: 1, wake: false }) };
+    const dueSet = {
+      schedule: async () => ({ added: 1, wake: false }),
+      enqueue: async () => ({ added: 1, wake: false }),
+      tidy: async () => ({ expired: 0, wake: false }),
+      absent: async () => [],
+      workload: async () => ({ jobs: 0, paused: false }),
+      nowMs: async () => 0,
+    };
     const waker = { wake: async () => {} };
-    return createApp({ store, dueSet, waker, clock, log: quiet, stage: 'test', account: 'sume' });
+    const nowhere = { url: 'http://127.0.0.1:9', token: 'none', timeoutMs: 500 };
+    return createApp({
+      store,
+      view: new UpstashAccountView(connectUpstash(nowhere), { stage: 'test', token: nowhere.token, clock }),
+      pauses: new DynamoAccountPauses(client(), 'scripted'),
+      queues: new Map([['sume', { dueSet, waker }]]),
+      clock,
+      log: quiet,
+      stage: 'test',
+      accounts: readAccounts(undefined),
+    });
   }
 
   test.each([

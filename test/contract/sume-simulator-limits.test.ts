@@ -142,6 +142,20 @@ describe('rate limits of the Sume simulator', () => {
     expect(simulator.report().refused429).toEqual({ create: 0, status: 1, other: 0 });
   });
 
+  it('count back from each request where they are asked to: never more than the limit in any minute', async () => {
+    await start({ window: 'sliding', limits: { readsPerMinute: 2 } });
+    const read = async () => (await ask(simulator, 'GET', '/v1/me')).status;
+    expect(await read()).toBe(200);
+    clock.ms += 59_000;
+    expect([await read(), await read()]).toEqual([200, 429]);
+    clock.ms += 1_000;
+    expect([await read(), await read()]).toEqual([200, 429]);
+    clock.ms += 58_999;
+    expect(await read()).toBe(429);
+    clock.ms += 1;
+    expect(await read()).toBe(200);
+  });
+
   it('allow 10,000 reads a day', async () => {
     await start({ limits: { readsPerMinute: 3, readsPerDay: 5 } });
     const statuses = [];

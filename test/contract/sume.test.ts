@@ -122,7 +122,7 @@ describe('a create', () => {
   test('T46 answered 402 tells code, message and request id', async () => {
     server.script(json(envelope('insufficient_credits', 'Top up\nplease.\u0007'), 402));
     const fault = { code: 'insufficient_credits', message: 'Top up please.', providerRequestId: 'req_77' };
-    expect(await sume.create(job)).toEqual({ kind: 'denied', fault });
+    expect(await sume.create(job)).toEqual({ kind: 'denied', fault, noCredit: true });
     expect(await sume.read(job)).toEqual({ kind: 'denied', fault });
   });
 });

@@ -174,6 +174,9 @@ describe('the emulated gateway', () => {
     });
     expect(env).not.toHaveProperty('AWS_PROFILE');
     expect(env).not.toHaveProperty('VITEST');
+    expect(env.ACCOUNTS).toBe('[{"id":"sume"}]');
+    // What serverless.yml has only when it is asked for.
+    for (const name of ['PRICES', 'SPENDING_CAPS', 'ADAPTIVE_FIRST_READ']) expect(env[name] ?? '', name).toBe('');
     expect(remainingMs).toBeGreaterThan(14_000);
   });
 

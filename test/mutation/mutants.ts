@@ -13,6 +13,7 @@ export interface Mutant {
 
 const exchange = 'lib/due-set/exchange.lua';
 const claim = 'lib/due-set/claim.lua';
+const admit = 'lib/due-set/admit.lua';
 const dueSet = ['test/contract/due-set.test.ts'];
 const drain = ['test/contract/drain.test.ts'];
 
@@ -28,7 +29,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'claim-without-lease',
     harm: 'two drains work the same job at once',
-    file: claim,
+    file: admit,
     from: "if #leased > 0 then redis.call('ZADD', due, unpack(leased)) end",
     to: '',
     tests: dueSet,
@@ -116,8 +117,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'unprocessed-keys-dropped',
     harm: 'live jobs are taken for absent and leave the due set',
-    file: 'lib/job-store/dynamo-job-store.ts',
-    from: 'keys = reply.UnprocessedKeys?.[this.#table]?.Keys ?? [];',
+    file: 'lib/job-store/batch-get.ts',
+    from: 'keys = reply.UnprocessedKeys?.[table]?.Keys ?? [];',
     to: 'keys = [];',
     tests: ['test/contract/job-store-reads.test.ts', 'test/contract/job-store-faults.test.ts'],
   },
@@ -146,11 +147,43 @@ export const mutants: readonly Mutant[] = [
     tests: ['test/unit/decide.test.ts', 'test/unit/decide-properties.test.ts'],
   },
   {
+    name: 'slots-not-counted',
+    harm: 'more clips are sent than the workspace takes',
+    file: 'lib/due-set/slots.lua',
+    from: 'local free = (maxInFlight or math.huge) - inUse',
+    to: 'local free = maxInFlight or math.huge',
+    tests: ['test/contract/due-set-waiting.test.ts'],
+  },
+  {
+    name: 'owners-not-in-turn',
+    harm: 'an owner with thousands of jobs keeps all others waiting',
+    file: 'lib/due-set/enqueue.lua',
+    from: 'local round = math.max(line[name], rounds[order + 1] or 0) + 1',
+    to: 'local round = came + 1',
+    tests: ['test/contract/due-set-waiting.test.ts'],
+  },
+  {
+    name: 'budget-not-spent',
+    harm: 'the provider refuses reads because there were too many in a minute',
+    file: 'lib/due-set/claim.lua',
+    from: 'reads.spent(made)',
+    to: 'reads.spent(0)',
+    tests: ['test/contract/due-set-budgets.test.ts'],
+  },
+  {
+    name: 'hold-not-kept',
+    harm: 'a provider that asked to be left alone for a minute is asked again at once',
+    file: 'lib/due-set/breaker.lua',
+    from: "limit = math.min(limit, now < at and 0 or state == 'denied' and 1 or probesAtOnce)",
+    to: 'limit = math.min(limit, probesAtOnce)',
+    tests: ['test/contract/due-set-budgets.test.ts'],
+  },
+  {
     name: 'repeat-not-made-due',
     harm: 'a submit that got no further than the record waits for the sweep, however often it is repeated',
     file: 'lib/submit.ts',
-    from: '  if (needsCreate(job)) await makeDue(ports, job);',
-    to: "  if (needsCreate(job) && stored.kind !== 'exists') await makeDue(ports, job);",
+    from: '  if (needsCreate(job)) await line(ports, job, nowMs);',
+    to: "  if (needsCreate(job) && stored.kind !== 'exists') await line(ports, job, nowMs);",
     tests: ['test/unit/found-faults.test.ts', 'test/contract/api.test.ts'],
   },
 ];

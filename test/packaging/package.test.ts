@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { functionNames, zipBytesMax } from '../../infra/build.ts';
+import { readAccounts } from '../../lib/accounts.ts';
 
 type Resource = {
   Type: string;
@@ -123,7 +124,7 @@ describe('npm run package, with no AWS account', () => {
     }
   });
 
-  it('gives every function a role of its own, with no wildcard in what it may do or touch', () => {
+  it('gives every function a role of its own, with no wildcard in what it may do or touch but the provider’s keys', () => {
     const roles = functionNames.map((name) => {
       const role = resource(functionId(name)).Properties.Role as { 'Fn::GetAtt': [string, string] };
       return role['Fn::GetAtt'][0];
@@ -131,12 +132,14 @@ describe('npm run package, with no AWS account', () => {
     expect(new Set(roles).size).toBe(functionNames.length);
     expect(ofType('AWS::IAM::Role').map(([id]) => id)).toEqual(expect.arrayContaining(roles));
     expect(ofType('AWS::IAM::Role')).toHaveLength(functionNames.length);
-    for (const id of roles) {
-      for (const statement of statementsOf(id)) {
-        expect(JSON.stringify([statement.Action, statement.Resource]), id).not.toContain('*');
-      }
-      expect(resource(id).Properties).not.toHaveProperty('ManagedPolicyArns');
-    }
+    const wildcards = roles.flatMap((id) =>
+      statementsOf(id).flatMap(({ Action, Resource }) =>
+        [Action, Resource].flat().flatMap((part) => (JSON.stringify(part).includes('*') ? [[id, Action, part]] : [])),
+      ),
+    );
+    const keys = { 'Fn::Sub': expect.stringMatching(/:parameter\/pollkeeper\/dev\/sume-api-key-\*$/) };
+    expect(wildcards).toEqual([['DrainRole', 'ssm:GetParameters', keys]]);
+    for (const id of roles) expect(resource(id).Properties).not.toHaveProperty('ManagedPolicyArns');
   });
 
   it('lets each function do only what it does', () => {
@@ -165,8 +168,10 @@ describe('npm run package, with no AWS account', () => {
     const secretsOf = (id: string) =>
       [...JSON.stringify(statementsOf(id)).matchAll(/\/pollkeeper\/dev\/([a-z-]+)/g)].map((match) => match[1]);
     expect(secretsOf('AuthorizeRole')).toEqual(['api-tokens']);
-    expect(secretsOf('ApiRole')).not.toContain('sume-api-key');
-    expect(secretsOf('SweepRole')).not.toContain('sume-api-key');
+    const redis = ['upstash-redis-rest-url', 'upstash-redis-rest-token'];
+    expect(secretsOf('DrainRole')).toEqual(['sume-api-key', 'sume-api-key-', ...redis]);
+    expect(secretsOf('ApiRole')).toEqual(redis);
+    expect(secretsOf('SweepRole')).toEqual(redis);
   });
 
   it('puts no secret into the template', () => {
@@ -174,8 +179,18 @@ describe('npm run package, with no AWS account', () => {
       const { Variables } = resource(functionId(name)).Properties.Environment as { Variables: Record<string, string> };
       for (const [variable, value] of Object.entries(Variables)) {
         expect(variable).not.toMatch(/key|token|secret(?!s_prefix)|password/i);
-        expect(value, variable).toMatch(/^(dev|pollkeeper-dev(-drain)?|\/pollkeeper\/dev|https:\/\/api\.sume\.com)$/);
+        expect(value, variable).toMatch(
+          /^(dev|pollkeeper-dev(-drain)?|\/pollkeeper\/dev|https:\/\/api\.sume\.com|\[\{"id":"sume"\}\])?$/,
+        );
       }
+    }
+  });
+
+  it('gives the functions the account that Sume has, on its own limits, unless told otherwise', () => {
+    for (const name of ['api', 'drain', 'sweep']) {
+      const { Variables } = resource(functionId(name)).Properties.Environment as { Variables: Record<string, string> };
+      expect(Variables, name).toMatchObject({ PRICES: '', SPENDING_CAPS: '', ADAPTIVE_FIRST_READ: '' });
+      expect(readAccounts(Variables.ACCOUNTS), name).toMatchObject([{ id: 'sume', limits: { maxInFlight: 24 } }]);
     }
   });
 

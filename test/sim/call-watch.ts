@@ -1,13 +1,13 @@
 import { pollMaxMs, retryAfterMaxMs } from '../../lib/due.ts';
 import { isActive, type Job } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
+import type { BudgetWatch } from './budget-watch.ts';
 import type { ClaimRecord, DueSetWatch } from './due-set-watch.ts';
 import { type Heard, isTime, whyEarly } from './early-read.ts';
 import { EndWatch } from './end-watch.ts';
 import type { Excuse } from './excuses.ts';
 import type { Lambda } from './lambda.ts';
 import type { Referee } from './referee.ts';
-import type { Route } from './weather.ts';
 
 /** A call to the provider, from its begin until its caller hears of it. */
 export interface Flight {
@@ -25,16 +25,24 @@ export class CallWatch {
   readonly #flights = new Map<string, Flight[]>();
   readonly #heard = new Map<string, Heard>();
   readonly #ends: EndWatch;
+  readonly #budget: BudgetWatch;
 
-  constructor(set: DueSetWatch, referee: Referee, clocks: { nowMs: () => number; trueMs: () => number }) {
+  constructor(
+    set: DueSetWatch,
+    budget: BudgetWatch,
+    referee: Referee,
+    clocks: { nowMs: () => number; trueMs: () => number },
+  ) {
     this.#set = set;
+    this.#budget = budget;
     this.#referee = referee;
     this.#clocks = clocks;
     this.#ends = new EndWatch(referee, clocks.nowMs);
   }
 
-  begin(by: Lambda, job: Job, route: Route): Flight {
+  begin(by: Lambda, job: Job, route: 'create' | 'read'): Flight {
     const flight = { job, by, begunAtMs: this.#clocks.trueMs(), claim: this.#set.claimOf(by, job.id) };
+    this.#budget.begin(route === 'read' ? 'reads' : 'creates', flight.claim);
     const others = this.#flights.get(job.id) ?? [];
     // One that has lost its lease without knowing is judged for that alone: it is another who may call, and when.
     if (this.#isLeased(flight)) {
@@ -43,6 +51,11 @@ export class CallWatch {
     }
     this.#flights.set(job.id, [...others.filter((other) => !other.by.isDead), flight]);
     return flight;
+  }
+
+  /** The status said that there is a result, and that is fetched: one more read, which takes no time here. */
+  fetches(flight: Flight): void {
+    this.#budget.begin('reads', flight.claim, true);
   }
 
   /** `outcome` as its caller heard it; null: it ended without an answer. */
@@ -88,6 +101,7 @@ export class CallWatch {
 
   /** Redis has forgotten the due times that followed from the last answers, and of the `lost` ids it holds none at all. */
   rolledBack(lost: readonly string[]): void {
+    this.#budget.lost();
     for (const [id, heard] of this.#heard) {
       heard.rolledBack ||= !lost.includes(id);
       heard.lost ||= lost.includes(id);

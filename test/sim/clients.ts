@@ -1,13 +1,14 @@
 import { JobStoreError } from '../../lib/errors.ts';
 import { jobIdFor } from '../../lib/identify.ts';
 import { isActive, needsCreate } from '../../lib/job.ts';
+import type { Queue } from '../../lib/ports.ts';
 import { type SubmitRequest, submit } from '../../lib/submit.ts';
 import type { Dice } from './dice.ts';
 import { Doors, deadlyModel, type Outside } from './doors.ts';
 import type { Fleet } from './fleet.ts';
 import { refusedModel } from './provider-side.ts';
 
-const owner = 'acme';
+const owners = ['acme', 'acme', 'globex', 'initech'] as const;
 /** An API call without an answer by then is over for its client, ms. */
 const patienceMs = 15_000;
 const triesMax = 6;
@@ -74,7 +75,8 @@ export class Clients {
       ? this.#dice.pick([refusedModel, deadlyModel, deadlyModel])
       : 'seedance-2-mini';
     return {
-      owner,
+      owner: this.#dice.pick(owners),
+      ...(this.#dice.chance(0.4) ? { priority: this.#dice.whole(0, 9) } : {}),
       account: 'sume',
       idempotencyKey: `clip-${index}`,
       input: { model, prompt: `a lighthouse, ${index}` },
@@ -106,11 +108,17 @@ export class Clients {
     };
     const { ports } = new Doors(this.#outside, lambda);
     let handedOver = false;
-    const schedule: typeof ports.dueSet.schedule = (entries) => {
+    const [[account, queue]] = [...ports.queues] as [[string, Queue]];
+    const schedule: typeof queue.dueSet.schedule = (entries) => {
       handedOver = true;
-      return ports.dueSet.schedule(entries);
+      return queue.dueSet.schedule(entries);
     };
-    submit({ ...ports, dueSet: { schedule } }, request).then(
+    const enqueue: typeof queue.dueSet.enqueue = (entries) => {
+      handedOver = true;
+      return queue.dueSet.enqueue(entries);
+    };
+    const queues = new Map([[account, { ...queue, dueSet: { ...queue.dueSet, schedule, enqueue } }]]);
+    submit({ ...ports, queues }, request).then(
       (result) => {
         referee.note(`${lambda.name} ${result.kind} ${result.job.id}`);
         if (!handedOver && result.kind === 'accepted' && needsCreate(result.job)) {
@@ -133,7 +141,7 @@ export class Clients {
 
   #judge(request: SubmitRequest, kind: 'accepted' | 'conflict', id: string): void {
     const { referee, store } = this.#outside;
-    const wanted = jobIdFor(owner, request.idempotencyKey);
+    const wanted = jobIdFor(request.owner, request.idempotencyKey);
     const stored = store.all.get(id);
     if (id !== wanted) referee.broken('one key is one job', `${id} instead of ${wanted}`);
     if (stored === undefined) referee.broken('what is accepted is recorded', id);

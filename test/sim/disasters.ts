@@ -4,7 +4,7 @@ import type { Dice } from './dice.ts';
 import type { Outside } from './doors.ts';
 import type { SavedSet } from './due-set-watch.ts';
 import type { Fleet } from './fleet.ts';
-import { emptySet } from './memory-due-set.ts';
+import { emptySet } from './memory-sets.ts';
 import type { StepChecks } from './step-checks.ts';
 
 const minute = 60_000;
@@ -27,6 +27,7 @@ const kinds = [
   'wallClock',
   'noSchedule',
   'missedTicks',
+  'pause',
 ] as const;
 type Kind = (typeof kinds)[number];
 
@@ -103,6 +104,8 @@ export class Disasters {
       case 'noSchedule':
         this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#gapMs();
         return;
+      case 'pause':
+        return this.#pause();
       case 'missedTicks':
         for (let i = this.#dice.whole(2, 5); i > 0; i--) {
           // A run too many leaves at once, unless it comes as a helper.
@@ -145,11 +148,18 @@ export class Disasters {
 
   async #load(saved: SavedSet, cause: string): Promise<void> {
     const { calls, set } = this.#outside;
-    const before = [...set.scores.keys()];
+    const before = set.ids;
     await set.load(saved);
-    const lost = before.filter((id) => !set.scores.has(id));
+    const lost = before.filter((id) => !set.holds(id));
     this.#checks.lost(lost, cause);
     calls.rolledBack(lost);
+  }
+
+  /** Somebody stops the account, and starts it again. */
+  async #pause(): Promise<void> {
+    const { scheduler, set, weather } = this.#outside;
+    scheduler.after(this.#dice.spread(5_000, 10 * minute), () => (weather.isCalm ? undefined : set.resume()));
+    await set.pause(this.#dice.pick(['all', 'creates']));
   }
 
   #forget(): void {

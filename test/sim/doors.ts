@@ -4,9 +4,10 @@ import { DueSetError, JobStoreError } from '../../lib/errors.ts';
 import type { Job } from '../../lib/job.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/outcome.ts';
-import type { Call, DueSet, JobStore, Provider, UpdateResult, Waker } from '../../lib/ports.ts';
+import type { Call, DueSet, JobStore, Provider, UpdateResult, WaitingEntry, Waker } from '../../lib/ports.ts';
 import type { SubmitPorts } from '../../lib/submit.ts';
 import type { SweepPorts } from '../../lib/sweep.ts';
+import { memoryNotes } from '../support/no-notes.ts';
 import type { CallWatch } from './call-watch.ts';
 import type { Dice } from './dice.ts';
 import type { DueSetWatch } from './due-set-watch.ts';
@@ -61,11 +62,13 @@ export class Doors {
   }
 
   get ports(): DrainPorts & SubmitPorts & SweepPorts {
+    const queue = { dueSet: this.#dueSet(), waker: this.#waker() };
     return {
-      dueSet: this.#dueSet(),
+      ...queue,
+      ...memoryNotes(),
+      queues: new Map([['sume', queue]]),
       store: this.#store(),
       provider: this.#provider(),
-      waker: this.#waker(),
       clock: this.#by.clock,
       random: this.#outside.dice.fork(this.#by.name).roll,
       log: this.#log(),
@@ -85,7 +88,10 @@ export class Doors {
     return {
       exchange: (request) => call('exchange', () => set.exchange(this.#by, request)),
       schedule: (entries) => call('schedule', () => this.#schedule(entries)),
+      enqueue: (entries) => call('enqueue', () => this.#enqueue(entries)),
+      tidy: () => call('tidy', () => set.tidy()),
       absent: (ids) => call('absent', () => set.absent(ids)),
+      workload: () => call('workload', () => set.workload()),
       nowMs: () => call('nowMs', () => set.nowMs()),
     };
   }
@@ -95,6 +101,13 @@ export class Doors {
     // Put in as unsent: a job that was found sent waits for longer.
     for (const { id, delayMs } of entries) if (delayMs < unnotedWaitMs) calls.resubmitted(id);
     return set.schedule(entries);
+  }
+
+  /** A job that was found unsent, and may be sent by now, is in line again as if it were new. */
+  #enqueue(entries: readonly WaitingEntry[]): Promise<{ added: number; wake: boolean }> {
+    const { calls, set } = this.#outside;
+    for (const { id } of entries) calls.resubmitted(id);
+    return set.enqueue(entries);
   }
 
   #store(): JobStore {
@@ -140,7 +153,8 @@ export class Doors {
   async #ask(route: 'create' | 'read', job: Job, call: Call = {}, answer: () => Outcome): Promise<Outcome> {
     const { calls } = this.#outside;
     const nothing: Outcome = { kind: 'trouble', fault: faultOf('timeout'), retryAfterMs: null };
-    if (call.lost === true || this.#by.isDead) return nothing;
+    const isLost = () => call.lost === true;
+    if (isLost() || this.#by.isDead) return nothing;
     const flight = calls.begin(this.#by, job, route);
     const longerMs = job.input.model === slowModel ? slowMs : 0;
     const sent = this.#send(route, `${route} ${job.id}`, async () => answer(), longerMs);
@@ -148,6 +162,10 @@ export class Doors {
     call.abort = sent.abort;
     const reply = await sent.reply;
     calls.end(flight, reply.kind === 'value' ? reply.value : null);
+    if (reply.kind === 'value' && reply.value.kind === 'completed' && !isLost()) {
+      calls.fetches(flight);
+      call.requests = 2;
+    }
     return reply.kind === 'value' ? reply.value : nothing;
   }
 

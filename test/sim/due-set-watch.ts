@@ -1,9 +1,14 @@
+import type { AccountLimits } from '../../lib/accounts.ts';
 import type { LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
-import type { Claim, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
+import type { Claim, ExchangeReply, ExchangeRequest, Settlement, WaitingEntry } from '../../lib/ports.ts';
 import type { Lambda } from './lambda.ts';
-import type { DueSetState } from './memory-due-set.ts';
+import type { DueSetState } from './memory-sets.ts';
 import type { Referee } from './referee.ts';
 import type { SetSide } from './set-side.ts';
+import { TurnWatch } from './turn-watch.ts';
+
+/** An overdue job that is read once in hours holds no slot. */
+const slotForMs = 1_800_000;
 
 /** One claim, from the exchange that made it to the one that settles it, under whatever token. */
 export interface ClaimRecord {
@@ -11,6 +16,8 @@ export interface ClaimRecord {
   readonly by: Lambda;
   /** True time, ms. */
   readonly claimedAtMs: number;
+  /** It waited in line, and is to be sent. */
+  readonly isAdmitted: boolean;
   token: number;
   wins: number;
   /** What it was settled to, ms on the set's clock; null while it is not. */
@@ -31,9 +38,11 @@ export interface SavedSet {
 export class DueSetWatch {
   readonly #side: SetSide;
   readonly #lease: LeaseSettings;
+  readonly #limits: AccountLimits;
   readonly #referee: Referee;
   readonly #nowMs: () => number;
   readonly #trueMs: () => number;
+  readonly #turns: TurnWatch;
   #holders = new Map<string, ClaimRecord>();
   readonly #claims = new Map<Lambda, Map<string, ClaimRecord>>();
   #largestTokens = new Map<string, number>();
@@ -41,19 +50,64 @@ export class DueSetWatch {
   /** `nowMs` is the set's clock, `trueMs` the world's. */
   constructor(
     side: SetSide,
-    lease: LeaseSettings,
+    { limits, ...lease }: LeaseSettings & { limits: AccountLimits },
     referee: Referee,
     clocks: { nowMs: () => number; trueMs: () => number },
   ) {
     this.#side = side;
     this.#lease = lease;
+    this.#limits = limits;
     this.#referee = referee;
+    this.#turns = new TurnWatch(referee);
     this.#nowMs = clocks.nowMs;
     this.#trueMs = clocks.trueMs;
   }
 
   get scores(): ReadonlyMap<string, number> {
     return this.#side.state.scores;
+  }
+
+  get waiting(): ReadonlyMap<string, number> {
+    return this.#side.state.waiting;
+  }
+
+  /** True for a job that is due, leased or in line. */
+  holds(id: string): boolean {
+    return this.scores.has(id) || this.waiting.has(id);
+  }
+
+  get limits(): AccountLimits {
+    return this.#limits;
+  }
+
+  /** A field of the account's state; '' where it is absent. */
+  field(name: string): string {
+    return this.#side.state.account.get(name) ?? '';
+  }
+
+  /** Jobs that hold a slot, as the set tells it. */
+  get inFlight(): number {
+    const untilMs = this.#nowMs() + slotForMs;
+    return [...this.scores.values()].filter((score) => score <= untilMs).length;
+  }
+
+  /** As somebody does who stops the account: nothing is called, or nothing new is sent. */
+  pause(what: 'all' | 'creates'): Promise<void> {
+    return this.#setFields({ paused: `${what} ${this.#nowMs()}` });
+  }
+
+  resume(): Promise<void> {
+    return this.#setFields({ paused: '', breaker: '', creates_hold: '' });
+  }
+
+  /** Nothing is lost by it: every claim stays what it is. */
+  #setFields(fields: Record<string, string>): Promise<void> {
+    const state = this.#side.save();
+    return this.#side.load({ ...state, account: new Map([...state.account, ...Object.entries(fields)]) });
+  }
+
+  get ids(): string[] {
+    return [...this.scores.keys(), ...this.waiting.keys()];
   }
 
   /** The last claim of the job that this process made. */
@@ -67,13 +121,49 @@ export class DueSetWatch {
   }
 
   async exchange(by: Lambda, request: ExchangeRequest): Promise<ExchangeReply> {
-    const before = new Map(this.scores);
+    const settled = new Map(this.scores);
+    const line = new Map(this.waiting);
+    const paused = this.field('paused');
     const reply = await this.#side.dueSet.exchange(request);
+    this.#checkPaused(paused, reply);
     const claimed = new Map(reply.claimed.map((claim) => [claim.id, claim]));
-    const settled = new Map(before);
-    for (const settlement of request.settlements) this.#settle(by, settlement, settled, reply);
-    for (const claim of reply.claimed) this.#claim(by, claim, settled.get(claim.id));
-    this.#compare(settled, claimed);
+    for (const settlement of request.settlements) this.#settle(by, settlement, { scores: settled, line }, reply);
+    for (const claim of reply.claimed) {
+      if (claim.rank === undefined) this.#checkDue(by, claim, settled.get(claim.id));
+      else this.#checkAdmitted(by, claim, line);
+      this.#claim(by, claim);
+    }
+    this.#compare(settled, claimed, line);
+    return reply;
+  }
+
+  async enqueue(entries: readonly WaitingEntry[]): Promise<{ added: number; wake: boolean }> {
+    const scores = new Map(this.scores);
+    const line = new Map(this.waiting);
+    const reply = await this.#side.dueSet.enqueue(entries);
+    for (const entry of entries) {
+      const { id } = entry;
+      const rank = this.waiting.get(id);
+      if (scores.has(id) || line.has(id) || rank === undefined) continue;
+      this.#turns.enqueued(entry, line.keys());
+      line.set(id, rank);
+    }
+    this.#compare(scores, new Map(), line);
+    return reply;
+  }
+
+  /** What waits past its deadline may become due; nothing else may change. */
+  async tidy(): Promise<{ expired: number; wake: boolean }> {
+    const scores = new Map(this.scores);
+    const line = new Map(this.waiting);
+    const reply = await this.#side.dueSet.tidy();
+    for (const id of [...line.keys()]) {
+      if (this.waiting.has(id)) continue;
+      line.delete(id);
+      this.#turns.expired(id);
+      scores.set(id, this.#nowMs());
+    }
+    this.#compare(scores, new Map(), line);
     return reply;
   }
 
@@ -83,8 +173,12 @@ export class DueSetWatch {
       if (!expected.has(id)) expected.set(id, this.#nowMs() + Math.ceil(delayMs));
     }
     const reply = await this.#side.dueSet.schedule(entries);
-    this.#compare(expected, new Map());
+    this.#compare(expected, new Map(), new Map(this.waiting));
     return reply;
+  }
+
+  workload(): Promise<{ jobs: number; paused: boolean }> {
+    return this.#side.dueSet.workload();
   }
 
   nowMs(): Promise<number> {
@@ -96,14 +190,14 @@ export class DueSetWatch {
   }
 
   save(): SavedSet {
-    const { scores, ...rest } = this.#side.state;
     const holders = new Map([...this.#holders].map(([id, claim]) => [id, { ...claim }]));
-    return { state: { scores: new Map(scores), ...rest }, holders };
+    return { state: this.#side.save(), holders };
   }
 
   /** Redis loses all that it has had since: every claim made or changed since is void, and no drain is told. */
   async load({ state, holders }: SavedSet): Promise<void> {
     await this.#side.load(state);
+    this.#turns.lost();
     for (const claim of this.#holders.values()) claim.voided = true;
     this.#holders = new Map([...holders].map(([id, then]) => [id, this.#asThen(then)]));
     this.#largestTokens = new Map();
@@ -124,8 +218,13 @@ export class DueSetWatch {
   }
 
   /** What a settlement must come to: `scores` moves on to what the set must hold after it. */
-  #settle(by: Lambda, { id, token, to }: Settlement, scores: Map<string, number>, reply: ExchangeReply): void {
-    const target = to.kind === 'remove' ? undefined : to.kind === 'due' ? Math.ceil(to.atMs) : Number(to.token);
+  #settle(
+    by: Lambda,
+    { id, token, to }: Settlement,
+    { scores, line }: { scores: Map<string, number>; line: Map<string, number> },
+    reply: ExchangeReply,
+  ): void {
+    const target = to.kind === 'due' ? Math.ceil(to.atMs) : to.kind === 'renew' ? Number(to.token) : undefined;
     const score = scores.get(id);
     if (score !== Number(token)) {
       const wasDone = score === target;
@@ -146,11 +245,32 @@ export class DueSetWatch {
     }
     if (target === undefined) scores.delete(id);
     else scores.set(id, target);
+    if (to.kind !== 'wait') return;
+    line.set(id, Number(to.rank));
+    this.#turns.cameBack(id);
   }
 
-  #claim(by: Lambda, { id, token }: Claim, score: number | undefined): void {
+  #checkPaused(paused: string, { claimed }: ExchangeReply): void {
+    const called = paused === '' ? [] : claimed.filter(({ rank }) => paused.startsWith('all') || rank !== undefined);
+    for (const { id } of called) this.#referee.broken('a paused account is left alone', `${id}, while ${paused}`);
+  }
+
+  /** Takes the job out of `line`. */
+  #checkAdmitted(by: Lambda, { id }: Claim, line: Map<string, number>): void {
+    const rank = line.get(id);
+    if (rank === undefined) this.#referee.broken('only what is in line is admitted', `${id} by ${by.name}`);
+    else if (rank > Math.min(...line.values())) this.#referee.broken('the first in line is admitted first', id);
+    line.delete(id);
+    this.#turns.admitted(id);
+    const { maxInFlight } = this.#limits;
+    const { inFlight } = this;
+    if (maxInFlight !== null && inFlight > maxInFlight) {
+      this.#referee.broken('no job is admitted without a slot', `${inFlight} in flight of ${maxInFlight}`);
+    }
+  }
+
+  #checkDue(by: Lambda, { id }: Claim, score: number | undefined): void {
     const nowMs = this.#nowMs();
-    const largest = this.#largestTokens.get(id) ?? 0;
     const isLeased = score !== undefined && score % 1 !== 0;
     if (score === undefined) this.#referee.broken('only what is in the set is claimed', `${id} by ${by.name}`);
     else if (isLeased && score > nowMs) {
@@ -158,19 +278,32 @@ export class DueSetWatch {
     } else if (!isLeased && score > nowMs + this.#lease.aheadMs) {
       this.#referee.broken('nothing is claimed further ahead than agreed', `${id} by ${by.name}`);
     }
+  }
+
+  #claim(by: Lambda, { id, token, rank }: Claim): void {
+    const largest = this.#largestTokens.get(id) ?? 0;
     if (Number(token) <= largest) {
       this.#referee.broken('a later claim has a larger token', `${id}: ${token} after ${largest}`);
     }
     this.#largestTokens.set(id, Number(token));
     const fresh = { wins: 0, settledToMs: null, voided: false };
-    const claim = { id, by, claimedAtMs: this.#trueMs(), token: Number(token), ...fresh };
+    const isAdmitted = rank !== undefined;
+    const claim = { id, by, claimedAtMs: this.#trueMs(), isAdmitted, token: Number(token), ...fresh };
     this.#holders.set(id, claim);
     this.#keep(claim);
   }
 
-  /** The set holds what it must: each claimed id under its token, all others as they were before or were settled to. */
-  #compare(expected: Map<string, number>, claimed: ReadonlyMap<string, Claim>): void {
-    const { scores } = this;
+  /** The sets hold what they must: each claimed id under its token, all others as they were before or were settled to. */
+  #compare(
+    expected: Map<string, number>,
+    claimed: ReadonlyMap<string, Claim>,
+    line: ReadonlyMap<string, number>,
+  ): void {
+    const { scores, waiting } = this;
+    for (const id of new Set([...line.keys(), ...waiting.keys()])) {
+      if (waiting.get(id) === line.get(id)) continue;
+      this.#referee.broken('who waits keeps its place', `${id} has rank ${waiting.get(id)}, not ${line.get(id)}`);
+    }
     for (const id of new Set([...expected.keys(), ...scores.keys()])) {
       const claim = claimed.get(id);
       const wanted = claim === undefined ? expected.get(id) : Number(claim.token);

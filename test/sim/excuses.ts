@@ -14,6 +14,13 @@ const excuses = {
   forgotten: 'Read early: the wait that was told could not be written down, and then Redis lost it too.',
   resubmitted:
     'Read early: Redis lost the job while a submit or a sweep, which had found it unsent a moment before, was putting it in.',
+  meterLost:
+    'More calls in a minute than the limit: Redis lost the count of some, or was rolled back to one from before.',
+  heldUp: 'More calls in a minute than the limit: some began more than two seconds after they were counted.',
+  otherKind:
+    'More calls in a minute than the limit: a job that was admitted was read, or one that was due was sent, and that counts only once it is told.',
+  untold:
+    'More reads in a minute than the limit: a drain fetched a result and lost its lease before it could tell of that.',
 } as const;
 
 export type Excuse = keyof typeof excuses;

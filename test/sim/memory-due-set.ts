@@ -1,107 +1,123 @@
+import { type AccountLimits, noLimits } from '../../lib/accounts.ts';
 import { exchangeMax, type LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
-import type {
-  BreakerState,
-  Claim,
-  DueSet,
-  Entry,
-  ExchangeReply,
-  ExchangeRequest,
-  Settlement,
-} from '../../lib/ports.ts';
+import type { DueSet, Entry, ExchangeReply, ExchangeRequest, WaitingEntry } from '../../lib/ports.ts';
+import { MemoryExchange } from './memory-exchange.ts';
+import { type DueSetState, MemorySets } from './memory-sets.ts';
 
 /** Beyond any score that is ever written: the year 2100. */
 const scoreMaxMs = 4_102_444_800_000;
 /** How long a drain that was just woken has to show itself. */
 const wakeGraceMs = 5_000;
+const awakeMaxMs = 30_000;
 
-/** All that Redis holds for a due set. */
-export interface DueSetState {
-  scores: ReadonlyMap<string, number>;
-  /** When the awake mark ends, ms on the set's clock, and what it says. */
-  awakeUntilMs: number;
-  mark: string;
-  breaker: MemoryBreaker | null;
-}
-
-/** What the breaker's key holds: `atMs` is the next probe, or the time up to which claims are paid. */
-export interface MemoryBreaker {
-  state: 'open' | 'recovering';
-  atMs: number;
-  perMs: number;
-  probes: number;
-}
-
-/** What `load` takes to lose everything. */
-export const emptySet: DueSetState = { scores: new Map(), awakeUntilMs: 0, mark: '', breaker: null };
-
-/** The due set in memory: what exchange.lua (with its parts) and schedule.lua do, in the same order. Passes the same contract. */
+/** The due set in memory: what the scripts of lib/due-set do, in the same order. Passes the same contract. */
 export class MemoryDueSet implements DueSet {
   readonly #nowMs: () => number;
   readonly #lease: LeaseSettings;
-  #scores = new Map<string, number>();
-  #awakeUntilMs = 0;
-  #mark = '';
-  #breaker: MemoryBreaker | null = null;
+  readonly #limits: AccountLimits;
+  readonly #sets = new MemorySets();
 
-  constructor(nowMs: () => number, lease: LeaseSettings) {
+  constructor(nowMs: () => number, lease: LeaseSettings, limits: AccountLimits = noLimits) {
     this.#nowMs = nowMs;
     this.#lease = lease;
+    this.#limits = limits;
   }
 
+  /** Live: it changes with the next call. */
   get state(): DueSetState {
-    return {
-      scores: this.#scores,
-      awakeUntilMs: this.#awakeUntilMs,
-      mark: this.#mark,
-      breaker: this.#breaker,
-    };
+    return this.#sets;
+  }
+
+  save(): DueSetState {
+    return this.#sets.save();
   }
 
   load(state: DueSetState): void {
-    this.#scores = new Map(state.scores);
-    this.#awakeUntilMs = state.awakeUntilMs;
-    this.#mark = state.mark;
-    this.#breaker = state.breaker;
+    this.#sets.load(state);
   }
 
   async exchange(request: ExchangeRequest): Promise<ExchangeReply> {
     if (request.settlements.length > exchangeMax) {
       throw new RangeError(`An exchange takes at most ${exchangeMax} settlements, not ${request.settlements.length}.`);
     }
-    const nowMs = this.#nowMs();
-    const windowMs = Math.max(0, Math.floor(request.windowMs));
-    const stale = request.settlements.filter((settlement) => !this.#settle(settlement)).map(({ id }) => id);
-    // An empty set has nothing to hold back.
-    const guarded = this.#scores.size > 0;
-    const limit = guarded ? this.#allowed(request, nowMs) : Math.min(request.claimMax, exchangeMax);
-    const claim = this.#claim(nowMs, limit, windowMs);
-    const { claimed } = claim;
-    const breaker = guarded ? this.#passed(claimed.length, limit, nowMs) : null;
-    const heldBack = breaker?.state === 'open' && claim.nextDueAtMs !== null;
-    const nextDueAtMs = heldBack ? Math.max(claim.nextDueAtMs ?? 0, Math.ceil(breaker.atMs)) : claim.nextDueAtMs;
-    if (guarded) this.#breaker = breaker;
-    const idle = windowMs > 0 && claimed.length === 0 && request.inHand === 0;
-    const nothingComes = nextDueAtMs === null || nextDueAtMs > nowMs + windowMs;
-    const role = idle && nothingComes ? this.#leave(request.role) : this.#stay(request.role, idle, nowMs, windowMs);
-    return { nowMs, claimed, stale, role, nextDueAtMs, breaker: shown(breaker) };
+    const given = { nowMs: this.#nowMs(), lease: this.#lease, limits: this.#limits };
+    return new MemoryExchange(this.#sets, request, given).run(Math.min(request.claimMax, exchangeMax));
   }
 
   async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
     if (entries.length === 0) return { added: 0, wake: false };
     const nowMs = this.#nowMs();
-    const before = this.#scores.size;
+    const { scores } = this.#sets;
+    const before = scores.size;
     for (const { id, delayMs } of entries) {
       const dueAtMs = nowMs + Math.max(0, Math.ceil(delayMs));
-      const score = this.#scores.get(id);
+      const score = scores.get(id);
+      this.#sets.waiting.delete(id);
       const isLater = score !== undefined && score % 1 === 0 && score > dueAtMs;
-      if (score === undefined || (mode === 'pull' && isLater)) this.#scores.set(id, dueAtMs);
+      if (score === undefined || (mode === 'pull' && isLater)) scores.set(id, dueAtMs);
     }
-    const wake = this.#awakeUntilMs <= nowMs;
-    if (wake) {
-      this.#awakeUntilMs = nowMs + wakeGraceMs;
-      this.#mark = '1';
+    return { added: scores.size - before, wake: this.#wake(nowMs) };
+  }
+
+  async enqueue(entries: readonly WaitingEntry[]): Promise<{ added: number; wake: boolean }> {
+    if (entries.length === 0) return { added: 0, wake: false };
+    const nowMs = this.#nowMs();
+    const { scores, waiting, deadlines, owners } = this.#sets;
+    const rounds = this.#sets.field('round').split(' ').map(Number);
+    const fresh = entries.filter(({ id }) => !scores.has(id) && !waiting.has(id));
+    const lines = new Map(
+      entries.map(({ owner, priority }) => [
+        `${9 - priority} ${owner}`,
+        Number(owners.get(`${9 - priority} ${owner}`) ?? 0),
+      ]),
+    );
+    let came = Number(owners.get('') ?? 0);
+    for (const { id, owner, priority, expiresInMs } of fresh) {
+      const name = `${9 - priority} ${owner}`;
+      const round = Math.max(lines.get(name) ?? 0, rounds[9 - priority] ?? 0) + 1;
+      lines.set(name, round);
+      came++;
+      waiting.set(id, (9 - priority) * 1e14 + round * 1e5 + (came % 1e5));
+      deadlines.set(`${id} ${name}`, nowMs + Math.max(0, Math.ceil(expiresInMs)));
     }
-    return { added: this.#scores.size - before, wake };
+    if (fresh.length > 0) {
+      owners.set('', String(came));
+      for (const [name, round] of lines) owners.set(name, String(round));
+    }
+    this.#sets.setField('queued', '1');
+    return { added: fresh.length, wake: this.#wake(nowMs) };
+  }
+
+  async tidy(): Promise<{ expired: number; wake: boolean }> {
+    const nowMs = this.#nowMs();
+    const { scores, waiting, deadlines, owners } = this.#sets;
+    const byTime = (a: [string, number], b: [string, number]) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1);
+    const over = [...deadlines]
+      .filter(([, atMs]) => atMs <= nowMs)
+      .sort(byTime)
+      .slice(0, 3_900);
+    const left = new Map<string, number>();
+    let expired = 0;
+    for (const [member] of over) {
+      const [id = '', ...rest] = member.split(' ');
+      const line = rest.join(' ');
+      if ((scores.get(id) ?? 0) % 1 === 0) deadlines.delete(member);
+      else deadlines.set(member, nowMs + 60_000);
+      if (!waiting.delete(id)) continue;
+      expired++;
+      left.set(line, (left.get(line) ?? 0) + 1);
+      if (!scores.has(id)) scores.set(id, nowMs);
+    }
+    for (const [line, count] of left) owners.set(line, String(Math.max(Number(owners.get(line) ?? 0) - count, 0)));
+    if (waiting.size > 0) this.#sets.setField('queued', '1');
+    const wake = expired > 0 && this.#wake(nowMs);
+    if (waiting.size > 0 || scores.size > 0) this.#setBusy();
+    return { expired, wake };
+  }
+
+  async workload(): Promise<{ jobs: number; paused: boolean }> {
+    const { scores, waiting } = this.#sets;
+    return { jobs: scores.size + waiting.size, paused: this.#sets.field('paused') !== '' };
   }
 
   async nowMs(): Promise<number> {
@@ -109,102 +125,21 @@ export class MemoryDueSet implements DueSet {
   }
 
   async absent(ids: readonly string[]): Promise<string[]> {
-    for (const id of ids) if ((this.#scores.get(id) ?? 0) > scoreMaxMs) this.#scores.delete(id);
-    return ids.filter((id) => !this.#scores.has(id));
+    const { scores } = this.#sets;
+    for (const id of ids) if ((scores.get(id) ?? 0) > scoreMaxMs) scores.delete(id);
+    return ids.filter((id) => !scores.has(id));
   }
 
-  /** False when the token no longer holds. A settlement that was made before is made. */
-  #settle({ id, token, to }: Settlement): boolean {
-    const score = this.#scores.get(id);
-    const target = to.kind === 'remove' ? undefined : to.kind === 'due' ? Math.ceil(to.atMs) : Number(to.token);
-    if (score === undefined || score !== Number(token)) return score === target;
-    if (target === undefined) this.#scores.delete(id);
-    else this.#scores.set(id, target);
+  #wake(nowMs: number): boolean {
+    const tillMs = Number(this.#sets.field('awake').split(' ')[0]);
+    if (tillMs > nowMs && tillMs <= nowMs + awakeMaxMs) return false;
+    this.#sets.setField('awake', `${nowMs + wakeGraceMs} 0 0`);
+    this.#setBusy();
     return true;
   }
 
-  #leave(role: ExchangeRequest['role']): 'leave' {
-    if (role === 'first') this.#awakeUntilMs = 0;
-    return 'leave';
+  #setBusy(): void {
+    this.#sets.busy = true;
+    this.#sets.setField('busy', '1');
   }
-
-  #stay(role: ExchangeRequest['role'], idle: boolean, nowMs: number, windowMs: number): ExchangeReply['role'] {
-    if (role === 'helper' || windowMs === 0) return role === 'new' ? 'further ' : role;
-    const mark = role !== 'first' && this.#awakeUntilMs > nowMs ? this.#mark : '';
-    if (Number(mark.split(' ')[0]) >= nowMs + windowMs - this.#lease.aheadMs) {
-      const firstTicks = role !== 'new' && role !== `further ${mark}`;
-      if (idle && firstTicks) return 'covered';
-      return role === 'new' ? `further ${mark}` : role;
-    }
-    this.#mark = `${nowMs + windowMs} ${nowMs}`;
-    this.#awakeUntilMs = nowMs + Math.max(Math.floor(Math.min(2 * this.#lease.aheadMs, windowMs)), 1);
-    return 'first';
-  }
-
-  /** How many claims the breaker lets through, after what the caller has told. */
-  #allowed({ claimMax, provider }: ExchangeRequest, nowMs: number): number {
-    const limit = Math.min(claimMax, exchangeMax);
-    const told = provider === undefined ? 0 : this.#scores.size / Math.max(1, Math.round(provider.meanGapMs));
-    const steadyPerMs = Math.max(told, this.#breaker?.perMs ?? 0.001);
-    if (this.#breaker !== null) this.#breaker = { ...this.#breaker, perMs: steadyPerMs };
-    if (provider?.kind === 'fails' && this.#breaker?.state !== 'open') {
-      this.#breaker = { state: 'open', atMs: nowMs + 1_000, perMs: steadyPerMs, probes: 0 };
-    } else if (provider?.kind === 'works' && this.#breaker?.state === 'open') {
-      this.#breaker = { ...this.#breaker, state: 'recovering', atMs: nowMs, probes: 0 };
-    }
-    if (this.#breaker === null) return limit;
-    const { state, atMs, perMs } = this.#breaker;
-    if (state === 'open') {
-      this.#breaker = { ...this.#breaker, atMs: Math.min(atMs, nowMs + 30_000) };
-      return Math.min(limit, nowMs < this.#breaker.atMs ? 0 : 2);
-    }
-    this.#breaker = { ...this.#breaker, atMs: Math.max(Math.min(atMs, nowMs), nowMs - 2_000) };
-    return Math.min(limit, Math.floor((nowMs - this.#breaker.atMs) * perMs * 1.5));
-  }
-
-  /** The breaker after so many claims. */
-  #passed(claims: number, limit: number, nowMs: number): MemoryBreaker | null {
-    const breaker = this.#breaker;
-    if (breaker === null) return null;
-    if (breaker.state === 'open') {
-      if (claims === 0) return breaker;
-      const probes = breaker.probes + 1;
-      return { ...breaker, atMs: nowMs + Math.min(1_000 * 2 ** probes, 30_000), probes: Math.min(probes, 9) };
-    }
-    return claims < limit ? null : { ...breaker, atMs: breaker.atMs + claims / (breaker.perMs * 1.5) };
-  }
-
-  #claim(nowMs: number, limit: number, windowMs: number): { claimed: Claim[]; nextDueAtMs: number | null } {
-    const reachMs = nowMs + Math.min(this.#lease.aheadMs, windowMs);
-    const claimed: Claim[] = [];
-    let nextDueAtMs: number | null = null;
-    for (const [id, score] of this.#oldest(limit + 65)) {
-      const claims = claimsOf(score);
-      if (score <= (claims > 0 ? nowMs : reachMs) && claimed.length < limit) {
-        const row = Math.min(claims + 1, 15);
-        const token = nowMs + this.#lease.leaseMs + row / 16;
-        this.#scores.set(id, token);
-        claimed.push({ id, dueAtMs: Math.max(Math.floor(score), 0), token: String(token), claims: row });
-      } else {
-        nextDueAtMs ??= Math.ceil(score);
-      }
-    }
-    return { claimed, nextDueAtMs };
-  }
-
-  #oldest(count: number): [string, number][] {
-    const byScore = (a: [string, number], b: [string, number]) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1);
-    return [...this.#scores].sort(byScore).slice(0, count);
-  }
-}
-
-function shown(breaker: MemoryBreaker | null): BreakerState {
-  if (breaker === null) return { kind: 'closed' };
-  return breaker.state === 'open' ? { kind: 'open' } : { kind: 'recovering', gapMs: 1 / (breaker.perMs * 1.5) };
-}
-
-/** Claims in a row, from the fraction; 0 for a due time, and for an infinite score, which no release of ours writes. */
-function claimsOf(score: number): number {
-  const claims = Math.floor((score - Math.floor(score)) * 16);
-  return Number.isNaN(claims) ? 0 : claims;
 }

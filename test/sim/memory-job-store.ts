@@ -12,6 +12,8 @@ const fixedFields = [
   'input',
   'fingerprint',
   'metadata',
+  'priority',
+  'estimatedMicros',
   'createdAtMs',
   'deadlineAtMs',
 ] as const satisfies (keyof Job)[];

@@ -84,7 +84,7 @@ export class Schedule {
 
   #nextDueMs(): number {
     const { set, scheduler, setNowMs } = this.#outside;
-    if (this.#checks.absent().size > 0 || set.scores.size === 0) return scheduler.nowMs;
+    if (this.#checks.absent().size > 0 || set.scores.size === 0 || set.waiting.size > 0) return scheduler.nowMs;
     return scheduler.nowMs + Math.min(...set.scores.values()) - setNowMs();
   }
 }

@@ -56,7 +56,7 @@ test('these histories come to every end of a job, every kind of disaster and eve
     'writesThrottled',
     'providerAway',
   ];
-  const more = ['forgottenClip', 'killOne', 'killAll', 'stallOne', 'wallClock', 'noSchedule', 'missedTicks'];
+  const more = ['forgottenClip', 'killOne', 'killAll', 'stallOne', 'wallClock', 'noSchedule', 'missedTicks', 'pause'];
   const drains = [
     'ended idle',
     'ended window',

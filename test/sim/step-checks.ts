@@ -1,6 +1,7 @@
 import { isActive, type Job } from '../../lib/job.ts';
 import type { Clients } from './clients.ts';
 import type { Outside } from './doors.ts';
+import { LineWatch } from './line-watch.ts';
 
 /** Since when, and why, the set does not hold an active job. True time, ms. */
 interface Absence {
@@ -18,14 +19,18 @@ export class StepChecks {
   #calmSinceMs = Number.POSITIVE_INFINITY;
   #known = 0;
   readonly #seen = new Set<string>();
+  readonly #line: LineWatch;
 
   constructor(outside: Outside) {
     this.#outside = outside;
+    const { set, referee, setNowMs, scheduler } = outside;
+    this.#line = new LineWatch(set, referee, { nowMs: setNowMs, trueMs: () => scheduler.nowMs });
   }
 
   /** From now on nothing fails any more. */
   calm(): void {
     this.#calmSinceMs = this.#outside.scheduler.nowMs;
+    this.#line.calm();
   }
 
   /** The set has lost some of the ids that it held, through no act of the product. */
@@ -45,7 +50,7 @@ export class StepChecks {
     const { referee, set, store } = this.#outside;
     for (const [id, sinceMs] of absentBefore) {
       const job = store.all.get(id);
-      if (set.scores.has(id) || job === undefined || !isActive(job.state)) continue;
+      if (set.holds(id) || job === undefined || !isActive(job.state)) continue;
       if (this.#absences.get(id)?.sinceMs === sinceMs) {
         referee.broken('a whole sweep brings back every job that the set had lost before', id);
       }
@@ -68,6 +73,7 @@ export class StepChecks {
       if (!store.all.has(id)) referee.broken('what is accepted stays recorded', id);
     }
     this.#checkClips();
+    this.#line.check();
   }
 
   /** Between the record's write and the set's, a new job is nowhere else: the sweep would find it. */
@@ -83,7 +89,7 @@ export class StepChecks {
   #checkActive(job: Job): void {
     const { set, referee, scheduler } = this.#outside;
     const absence = this.#absences.get(job.id);
-    if (set.scores.has(job.id)) {
+    if (set.holds(job.id)) {
       if (absence !== undefined) this.#absences.delete(job.id);
     } else if (absence === undefined) {
       referee.broken('an active job is in the set, or one sweep away', `${job.id} (${job.state}) was taken out`);

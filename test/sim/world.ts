@@ -1,7 +1,9 @@
+import { type AccountLimits, noLimits } from '../../lib/accounts.ts';
 import type { LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
 import { isActive, type Job } from '../../lib/job.ts';
 import { shardCount } from '../../lib/job-store/job-item.ts';
 import type { DueSet, JobStore } from '../../lib/ports.ts';
+import { BudgetWatch } from './budget-watch.ts';
 import { CallWatch } from './call-watch.ts';
 import { Clients } from './clients.ts';
 import { Dice } from './dice.ts';
@@ -59,10 +61,13 @@ export class World {
     const setNowMs = () => Math.floor(scheduler.nowMs + offsetMs);
     const tickMs = dice.pick([1_000, 1_000, 2_000]);
     const lease = { leaseMs: dice.pick([8 * tickMs, 10_000 + tickMs]), aheadMs: 1.25 * tickMs };
-    const side = await makeSide(setNowMs, lease, (what) => referee.broken('Redis does what memory does', what));
+    const limits = limitsOf(dice.fork('limits'));
+    const side = await makeSide(setNowMs, { ...lease, limits }, (what) =>
+      referee.broken('Redis does what memory does', what),
+    );
     const dueSet = breaks.dueSet?.(side) ?? side.dueSet;
     const shown = Object.create(side, { dueSet: { value: dueSet } });
-    return new World({ dice, scheduler, referee, side: shown, setNowMs, lease, tickMs }, breaks);
+    return new World({ dice, scheduler, referee, side: shown, setNowMs, lease, limits, tickMs }, breaks);
   }
 
   private constructor(
@@ -73,28 +78,30 @@ export class World {
       side: SetSide;
       setNowMs: () => number;
       lease: LeaseSettings;
+      limits: AccountLimits;
       tickMs: number;
     },
     breaks: Breaks,
   ) {
-    const { dice, scheduler, referee, side, setNowMs, lease } = given;
+    const { dice, scheduler, referee, side, setNowMs, lease, limits } = given;
     const trueMs = () => scheduler.nowMs;
     const clocks = { nowMs: setNowMs, trueMs };
     const weather = new Weather(dice.fork('weather'), trueMs);
-    const set = new DueSetWatch(side, lease, referee, clocks);
+    const set = new DueSetWatch(side, { ...lease, limits }, referee, clocks);
     const memory = new MemoryJobStore(trueMs, dice.whole(1, 4));
     const index = { lagMs: dice.pick([0, 0, 500, 3_000]), nowMs: trueMs };
     const store = new StoreWatch(breaks.store?.(memory) ?? memory, memory, referee, index);
     this.#lies = new Lies(dice.fork('lies'));
     const renders = { slots: dice.whole(1, 12), renderMinMs: 2_000, renderMaxMs: dice.spread(10_000, 300_000) };
     const provider = new ProviderSide(dice.fork('provider'), renders, this.#lies, trueMs);
-    const calls = new CallWatch(set, referee, clocks);
+    const budget = new BudgetWatch(limits, referee, { isLive: (claim) => set.isLive(claim), trueMs });
+    const calls = new CallWatch(set, budget, referee, clocks);
     const wake = (as?: 'helper') => this.schedule.invokeDrain(as);
     this.outside = { scheduler, weather, referee, dice, setNowMs, set, store, provider, calls, wake };
     breaks.outside?.(this.outside);
     this.referee = referee;
     this.scheduler = scheduler;
-    this.fleet = new Fleet(this.outside, fleetSettings(dice.fork('settings'), lease.leaseMs, given.tickMs));
+    this.fleet = new Fleet(this.outside, fleetSettings(dice.fork('settings'), lease.leaseMs, given.tickMs, limits));
     this.checks = new StepChecks(this.outside);
     this.#disasters = new Disasters(this.outside, this.fleet, this.checks);
     this.schedule = new Schedule(this.outside, this.fleet, this.checks, this.#disasters);
@@ -119,13 +126,15 @@ export class World {
     this.outside.weather.calmDown();
     this.#lies.stop();
     this.checks.calm();
+    // In a step of its own: a real Redis is waited for.
+    this.scheduler.after(0, () => this.outside.set.resume());
     this.schedule.calm();
   }
 
   /** Every job has ended, and nothing of them is left in the set. */
   get isOver(): boolean {
     const { set, store } = this.outside;
-    if (!this.clients.done || set.scores.size > 0) return false;
+    if (!this.clients.done || set.ids.length > 0) return false;
     return [...store.all.values()].every((job) => !isActive(job.state));
   }
 
@@ -152,7 +161,20 @@ export class World {
 
 const nowhereMs = Number.POSITIVE_INFINITY;
 
-function fleetSettings(dice: Dice, leaseMs: number, tickMs: number) {
+/** Half of the accounts have limits, often tight ones. */
+function limitsOf(dice: Dice): AccountLimits {
+  if (dice.chance(0.5)) return noLimits;
+  const sometimes = (limit: number) => (dice.chance(0.6) ? limit : null);
+  return {
+    maxInFlight: sometimes(dice.whole(1, 10)),
+    readsPerMinute: sometimes(Math.round(dice.spread(6, 120))),
+    readsPerDay: sometimes(dice.whole(2_000, 10_000)),
+    createsPerMinute: sometimes(Math.round(dice.spread(2, 20))),
+    createsPerDay: sometimes(dice.whole(100, 300)),
+  };
+}
+
+function fleetSettings(dice: Dice, leaseMs: number, tickMs: number, limits: AccountLimits) {
   const drain = {
     concurrency: dice.whole(1, 8),
     createConcurrency: dice.whole(1, 4),
@@ -162,6 +184,8 @@ function fleetSettings(dice: Dice, leaseMs: number, tickMs: number) {
     stepMs: 18_000,
     exchangeMax: dice.pick([2, 10, 3_900]),
     helpersMax: dice.whole(0, 3),
+    adaptiveFirstRead: true,
+    hasCreateBudget: limits.createsPerMinute !== null || limits.createsPerDay !== null,
   };
   return { drain, skewMaxMs: dice.pick([0, 500, 60_000, 300_000]), shardCount, sweepPeriodMs };
 }

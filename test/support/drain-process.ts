@@ -5,7 +5,9 @@ import type { Ready } from './node-process.ts';
 
 process.on('disconnect', () => process.exit(0));
 
-const { ports, settings } = await wireDrain(process.env);
+const [wired] = (await wireDrain(process.env)).drains;
+if (wired === undefined) throw new Error('There is no account.');
+const { ports, settings } = wired;
 process.send?.({ kind: 'ready' } satisfies Ready);
 const endsAtMs = performance.now() + Number(process.env.REMAINING_MS);
 const report = await drain(ports, settings, () => endsAtMs - performance.now());

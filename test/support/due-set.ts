@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { type AccountLimits, noLimits } from '../../lib/accounts.ts';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
-import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement } from '../../lib/ports.ts';
-import { emptySet, MemoryDueSet } from '../sim/memory-due-set.ts';
-import { dueKey, startTestUpstash, type TestUpstash } from './upstash.ts';
+import type { Claim, DueSet, ExchangeReply, ExchangeRequest, Settlement, WaitingEntry } from '../../lib/ports.ts';
+import { MemoryDueSet } from '../sim/memory-due-set.ts';
+import { emptySet } from '../sim/memory-sets.ts';
+import { dueKey, startTestUpstash, type TestUpstash, waitingKey } from './upstash.ts';
 
 export const start = 1_800_000_000_000;
 const lease = { leaseMs: 10_000, aheadMs: 1_100 };
@@ -14,12 +16,16 @@ export interface TestDueSet {
   /** The adapter under test; `connect` makes another one on the same set. */
   set: DueSet;
   connect(): DueSet;
+  /** From now on `set` keeps to these limits. */
+  limit(limits: Partial<AccountLimits>): void;
   /** An exchange of a drain with a minute left and nothing in hand, unless told otherwise. */
   exchange(given?: Partial<ExchangeRequest>): Promise<ExchangeReply>;
   claimOne(id?: string): Promise<Claim>;
   score(id: string): Promise<string>;
   /** Puts an id in past the adapter, with whatever score. */
   put(score: string, id: string): Promise<void>;
+  /** The same for the line of those that wait. */
+  line(rank: string, id: string): Promise<void>;
   /** Loses everything. */
   wipe(): Promise<void>;
   /** The awake mark comes to its end; Redis would end it by its own clock. */
@@ -35,6 +41,12 @@ export interface RedisTestDueSet extends TestDueSet {
 }
 
 export const due = (id: string, token: string, atMs: number): Settlement => ({ id, token, to: { kind: 'due', atMs } });
+/** So many new jobs, of so many owners in turn. */
+export const waiting = (count: number, owners = 1, given: Partial<WaitingEntry> = {}): WaitingEntry[] =>
+  Array.from({ length: count }, (_, i) => ({
+    ...{ id: `job_w${i}`, owner: `owner-${i % owners}`, priority: 5, expiresInMs: 86_400_000 },
+    ...given,
+  }));
 export const remove = (id: string, token: string): Settlement => ({ id, token, to: { kind: 'remove' } });
 
 /** Every adapter there is: the contract is run on each. */
@@ -71,8 +83,10 @@ abstract class OnTest implements TestDueSet {
   nowMs = start;
 
   abstract connect(): DueSet;
+  abstract limit(limits: Partial<AccountLimits>): void;
   abstract score(id: string): Promise<string>;
   abstract put(score: string, id: string): Promise<void>;
+  abstract line(rank: string, id: string): Promise<void>;
   abstract wipe(): Promise<void>;
   abstract lapse(): Promise<void>;
 
@@ -91,15 +105,20 @@ abstract class OnTest implements TestDueSet {
   }
 }
 
-const awakeKey = 'pk:{test}:awake:sume';
+const accountKey = 'pk:{test}:account:sume';
 
 class InRedis extends OnTest implements RedisTestDueSet {
   declare upstash: TestUpstash;
 
-  connect(timeoutMs = 2_000, token = this.upstash.token): DueSet {
+  connect(timeoutMs = 2_000, token = this.upstash.token, limits = noLimits): DueSet {
     const { url } = this.upstash;
     const redis = connectUpstash({ url, token, timeoutMs });
-    return new UpstashDueSet(redis, { stage: 'test', account: 'sume', url, token, lease, nowMs: () => this.nowMs });
+    const of = { stage: 'test', account: 'sume', limits };
+    return new UpstashDueSet(redis, { ...of, url, token, lease, nowMs: () => this.nowMs });
+  }
+
+  limit(limits: Partial<AccountLimits>): void {
+    this.set = this.connect(2_000, this.upstash.token, { ...noLimits, ...limits });
   }
 
   async score(id: string): Promise<string> {
@@ -110,13 +129,18 @@ class InRedis extends OnTest implements RedisTestDueSet {
     await this.upstash.direct('ZADD', dueKey, score, id);
   }
 
+  async line(rank: string, id: string): Promise<void> {
+    await this.upstash.direct('ZADD', waitingKey, rank, id);
+  }
+
   async wipe(): Promise<void> {
     await this.upstash.direct('FLUSHALL');
   }
 
   async lapse(): Promise<void> {
-    expect(Number(await this.upstash.direct('PTTL', awakeKey))).toBeLessThanOrEqual(2 * lease.aheadMs);
-    await this.upstash.direct('DEL', awakeKey);
+    const mark = String(await this.upstash.direct('HGET', accountKey, 'awake'));
+    expect(Number(mark.split(' ')[0]) - this.nowMs).toBeLessThanOrEqual(2 * lease.aheadMs);
+    await this.upstash.direct('HDEL', accountKey, 'awake');
   }
 
   async commandCalls(): Promise<number> {
@@ -134,13 +158,24 @@ class InMemory extends OnTest {
     return this.set;
   }
 
+  limit(limits: Partial<AccountLimits>): void {
+    const state = this.set.save();
+    this.set = new MemoryDueSet(() => this.nowMs, lease, { ...noLimits, ...limits });
+    this.set.load(state);
+  }
+
   async score(id: string): Promise<string> {
     return String(this.set.state.scores.get(id));
   }
 
   async put(score: string, id: string): Promise<void> {
-    const scores = new Map(this.set.state.scores).set(id, Number(score.replace('inf', 'Infinity')));
-    this.set.load({ ...this.set.state, scores });
+    const state = this.set.save();
+    this.set.load({ ...state, scores: new Map(state.scores).set(id, Number(score.replace('inf', 'Infinity'))) });
+  }
+
+  async line(rank: string, id: string): Promise<void> {
+    const state = this.set.save();
+    this.set.load({ ...state, waiting: new Map(state.waiting).set(id, Number(rank.replace('inf', 'Infinity'))) });
   }
 
   async wipe(): Promise<void> {
@@ -148,6 +183,7 @@ class InMemory extends OnTest {
   }
 
   async lapse(): Promise<void> {
-    this.set.load({ ...this.set.state, awakeUntilMs: 0 });
+    const state = this.set.save();
+    this.set.load({ ...state, account: new Map([...state.account].filter(([name]) => name !== 'awake')) });
   }
 }

@@ -1,16 +1,18 @@
-import { type DrainPorts, type DrainReport, type DrainSettings, drain } from '../../lib/drain.ts';
+import { type DrainPorts, type DrainSettings, drain } from '../../lib/drain.ts';
+import type { DrainReport } from '../../lib/drain-report.ts';
 import { type Job, type JobState, needsCreate } from '../../lib/job.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/outcome.ts';
 import type { Provider } from '../../lib/ports.ts';
 import { hourMs } from './jobs.ts';
+import { memoryNotes } from './no-notes.ts';
 
 /* What the properties over whole drains share. On a `JumpClock` thousands of them run in seconds. */
 
 export const fuzzLease = { leaseMs: 10_000, aheadMs: 1_250 };
 const fuzzSettings: DrainSettings = {
   ...{ concurrency: 4, createConcurrency: 2, tickMs: 1_000, leaseMs: fuzzLease.leaseMs, windowMs: 20_000 },
-  ...{ stepMs: 5_000, exchangeMax: 3_900, helpersMax: 0 },
+  ...{ stepMs: 5_000, exchangeMax: 3_900, helpersMax: 0, adaptiveFirstRead: true },
 };
 
 /** What one call said, of which job as it was then, and when. */
@@ -41,7 +43,14 @@ export async function runDrain(ports: FuzzPorts, settings: Partial<DrainSettings
   const note = (event: string) => void events.push(event);
   const log: Log = { info: note, warn: note, error: note };
   const listened = { create: listen('create'), read: listen('read') };
-  const all = { ...ports, provider: listened, waker: { wake: async () => {} }, random: () => 0.5, log };
+  const all = {
+    ...ports,
+    ...memoryNotes(),
+    provider: listened,
+    waker: { wake: async () => {} },
+    random: () => 0.5,
+    log,
+  };
   const endsAtMs = clock.monotonicMs() + 60_000;
   const remainingMs = () => endsAtMs - clock.monotonicMs();
   const report = await drain(all, { ...fuzzSettings, ...settings }, remainingMs);

@@ -4,25 +4,40 @@ import { ensureTable } from '../../infra/local/dynamo/ensure-table.ts';
 import type { SumeSimulatorOptions } from '../../infra/local/sume-simulator/settings.ts';
 import type { RunningSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
 import { startSumeSimulator } from '../../infra/local/sume-simulator/start.ts';
+import type { AccountPauses } from '../../lib/account-pause.ts';
+import type { AccountView } from '../../lib/account-view.ts';
+import { type AccountLimits, noLimits } from '../../lib/accounts.ts';
+import type { Ledger } from '../../lib/cost.ts';
 import type { DrainPorts, DrainSettings } from '../../lib/drain.ts';
+import { UpstashAccountView } from '../../lib/due-set/upstash-account-view.ts';
 import { connectUpstash, exchangeMax, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import type { Job } from '../../lib/job.ts';
+import { DynamoAccountPauses } from '../../lib/job-store/dynamo-account-pauses.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
+import { DynamoLedger } from '../../lib/job-store/dynamo-ledger.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
+import type { Queue, Waker } from '../../lib/ports.ts';
 import { HttpClient } from '../../lib/providers/http.ts';
 import { Sume } from '../../lib/providers/sume.ts';
 import { type SubmitPorts, type SubmitResult, submit } from '../../lib/submit.ts';
 import { type SweepPorts, type SweepReport, sweep } from '../../lib/sweep.ts';
 import { clock as realClock } from '../../lib/wire/process.ts';
 import { FastClock } from './fast-clock.ts';
+import { MemoryRenderTimes } from './memory-render-times.ts';
 import { startTestUpstash, type TestUpstash } from './upstash.ts';
 
 const leaseMs = 10_000;
 /** Times faster than real time: fifteen seconds pass in half a second. */
 const speed = 30;
 
-/** All real parts of one product in one process: Redis behind its bridge, dynalite, the simulator, and our adapters. */
-export async function startParts(simulator: SumeSimulatorOptions = {}) {
+/**
+ * All real parts of one product in one process: Redis behind its bridge, dynalite, the simulator, and our adapters. The
+ * account keeps to `accountLimits`; one that is left out is none.
+ */
+export async function startParts(
+  simulator: SumeSimulatorOptions = {},
+  { accountLimits = {} }: { accountLimits?: Partial<AccountLimits> } = {},
+) {
   const upstash = await startTestUpstash();
   const dynamo = await startDynamo();
   const clock = new FastClock(speed);
@@ -43,12 +58,30 @@ export async function startParts(simulator: SumeSimulatorOptions = {}) {
   const limits = { connectMs: 500, totalMs: 1_000, bodyMax: 1_000_000 };
   const http = new HttpClient(sume.url, 50, limits, realClock.monotonicMs);
   const { url, token } = upstash;
-  const setOptions = { stage: 'test', account: 'sume', url, token, lease: { leaseMs, aheadMs: 1_250 }, nowMs };
-  const ports: DrainPorts & SubmitPorts & SweepPorts & { store: DynamoJobStore } = {
-    dueSet: new UpstashDueSet(connectUpstash({ url, token, timeoutMs: 1_000 }), setOptions),
+  const lease = { leaseMs, aheadMs: 1_250 };
+  const accountOptions = { account: 'sume', limits: { ...noLimits, ...accountLimits } };
+  const setOptions = { stage: 'test', ...accountOptions, url, token, lease, nowMs };
+  const dueSet = new UpstashDueSet(connectUpstash({ url, token, timeoutMs: 1_000 }), setOptions);
+  const view = new UpstashAccountView(connectUpstash({ url, token, timeoutMs: 1_000 }), {
+    stage: 'test',
+    token,
+    clock,
+    nowMs,
+  });
+  const waker: Waker = { wake: async () => {} };
+  const ports: Queue &
+    DrainPorts &
+    SubmitPorts &
+    SweepPorts & { store: DynamoJobStore; view: AccountView; pauses: AccountPauses; ledger: Ledger } = {
+    dueSet,
+    view,
+    pauses: new DynamoAccountPauses(client, 'pollkeeper-test'),
+    queues: new Map([['sume', { dueSet, waker }]]),
     store: new DynamoJobStore(client, 'pollkeeper-test', clock),
+    ledger: new DynamoLedger(client, 'pollkeeper-test', clock),
+    renderTimes: new MemoryRenderTimes(),
     provider: new Sume(http, { basePath: '', apiKey: 'sk_test', keyPrefix: 'test-' }),
-    waker: { wake: async () => {} },
+    waker,
     clock,
     random: () => Math.random(),
     log,
@@ -63,6 +96,7 @@ export async function startParts(simulator: SumeSimulatorOptions = {}) {
       stepMs: 30_000,
       helpersMax: 0,
       exchangeMax,
+      adaptiveFirstRead: true,
     },
   };
   return { upstash, dynamo, sume, ports, settings, logged, close: () => closeAll(upstash, dynamo, sume, http) };
@@ -117,4 +151,13 @@ export async function strike({ sume }: Parts, faults: unknown): Promise<void> {
 
 export async function heal({ sume }: Parts): Promise<void> {
   await fetch(`${sume.url}/__control/faults`, { method: 'DELETE' });
+}
+
+/** Every render that the simulator has is over now. */
+export async function completeAll(sume: RunningSumeSimulator): Promise<void> {
+  const control = `${sume.url}/__control/jobs`;
+  const { jobs } = (await (await fetch(control)).json()) as { jobs: { id: string; state: string }[] };
+  const running = jobs.filter(({ state }) => state !== 'completed');
+  const body = JSON.stringify({ state: 'completed' });
+  await Promise.all(running.map(({ id }) => fetch(`${control}/${id}`, { method: 'POST', body })));
 }

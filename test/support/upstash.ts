@@ -11,6 +11,7 @@ import {
 
 /** Of stage `test` and account `sume`, which all tests use that need only one. */
 export const dueKey = 'pk:{test}:due:sume';
+export const waitingKey = 'pk:{test}:waiting:sume';
 
 /** A private Redis with the REST bridge in front. Start one per test file, `fresh()` before each test, `close()` at the end. */
 export type TestUpstash = {

@@ -26,7 +26,9 @@ export async function startWiredDrain(given: Record<string, string> = {}) {
     SUME_API_BASE_URL: provider.url,
     ...given,
   };
-  const { ports, settings } = await wireDrain(environment);
+  const [wired] = (await wireDrain(environment)).drains;
+  if (wired === undefined) throw new Error('There is no account.');
+  const { ports, settings } = wired;
   const api = await wireApi(environment);
   const logged: { event: string; fields: LogFields | undefined }[] = [];
   const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });

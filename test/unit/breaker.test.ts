@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Breaker } from '../../lib/breaker.ts';
 import type { Outcome } from '../../lib/outcome.ts';
 import type { Call } from '../../lib/ports.ts';
-import { denied, jobWith, running, throttled, trouble } from '../support/jobs.ts';
+import { denied, jobWith, running, trouble } from '../support/jobs.ts';
 
 function setUp() {
   const at = { nowMs: 0 };
@@ -46,15 +46,19 @@ describe('a drain’s breaker', () => {
     expect(breaker.news).toBeUndefined();
   });
 
-  it('denied reads count as failures; a denied create may only be out of credit, and a 429 is an answer', async () => {
+  it('three denied reads in a row are the key’s fault; a denied create may only be out of credit', async () => {
     const { breaker, hear, create } = setUp();
     await create(denied(), 60);
     expect(breaker.news).toBeUndefined();
-    await hear(denied(), 50);
-    expect(breaker.news?.kind).toBe('fails');
+    await hear(denied(), 2);
+    await hear(running({ hintMs: null }));
+    await hear(denied(), 2);
+    expect(breaker.news).toBeUndefined();
+    await hear(denied());
+    expect(breaker.news?.kind).toBe('denied');
     await create(denied(), 1);
-    expect(breaker.news?.kind).toBe('fails');
-    await hear(throttled(1_000));
+    expect(breaker.news?.kind).toBe('denied');
+    await hear(running({ hintMs: null }));
     expect(breaker.news).toBeUndefined();
     breaker.learn({ kind: 'open' });
     await create(denied(), 5);

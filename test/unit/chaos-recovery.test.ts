@@ -44,13 +44,26 @@ describe('the recovery of killed drains', () => {
 
 describe('the book of leases', () => {
   const exchange = (settlements: string[], reply: { claims: string[]; stale?: string[] }, answered = true) => ({
-    asked: { arguments: ['EVALSHA', 'sha', '3', 'due', 'awake', 'breaker', ...Array(9).fill(''), ...settlements] },
+    asked: {
+      arguments: [
+        'EVALSHA',
+        'sha',
+        '5',
+        'due',
+        'waiting',
+        'account',
+        'busy',
+        'deadlines',
+        ...Array(25).fill(''),
+        ...settlements,
+      ],
+    },
     reply: ['1', '', '0', reply.claims.map((text) => Buffer.from(text)), (reply.stale ?? []).map(Buffer.from), ''].map(
       (part) => (typeof part === 'string' ? Buffer.from(part) : part),
     ),
     answered,
   });
-  const claim = (id: string) => [id, '1', '11.0625', '1'];
+  const claim = (id: string) => [id, '1', '11.0625', '1', ''];
 
   it('knows what a drain has claimed and not settled; a renewal settles nothing', () => {
     const book = new LeaseBook();

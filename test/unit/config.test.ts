@@ -40,6 +40,7 @@ describe('settings left out', () => {
       windowMs: 65_000,
       concurrency: 100,
       helpersMax: 3,
+      adaptiveFirstRead: true,
     });
     const sume = { origin: 'https://api.sume.com', basePath: '', apiKey: 'sk_live_1', timeoutMs: 15_000 };
     expect(readSumeConfig(full)).toEqual(sume);
@@ -59,6 +60,11 @@ describe('settings given', () => {
       drainFunction: 'mine',
       endpoint: 'http://localhost:3002',
     });
+    expect(['on', 'off', ''].map((word) => readDrainConfig({ ADAPTIVE_FIRST_READ: word }).adaptiveFirstRead)).toEqual([
+      true,
+      false,
+      true,
+    ]);
     const redis = { UPSTASH_REDIS_REST_URL: ' https://x.upstash.io/ ', UPSTASH_REDIS_REST_TOKEN: ' AXabcQ\n' };
     expect(readRedisConfig(redis)).toEqual({ url: 'https://x.upstash.io', token: 'AXabcQ' });
   });
@@ -102,6 +108,7 @@ describe('a setting that is missing or malformed', () => {
     ['TICK_MS', readLeaseConfig, ['99', '10001', '1.5', 'NaN'], '1000'],
     ['LEASE_MS', readLeaseConfig, ['999', '300001', 'Infinity', '١٠٠٠٠'], '10000'],
     ['DRAIN_WINDOW_MS', readDrainConfig, ['999', '840001', 'null'], '65000'],
+    ['ADAPTIVE_FIRST_READ', readDrainConfig, ['ON', 'true', '1', 'off '], 'on or off'],
     ['DRAIN_CONCURRENCY', readDrainConfig, ['0', '1001', '9'.repeat(400), '[]'], '100'],
     [
       'API_TOKENS',

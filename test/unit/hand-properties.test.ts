@@ -49,7 +49,7 @@ class Course {
 
   giveBack(): void {
     const unstarted = [...this.#book.values()].filter(({ phase }) => phase === 'unstarted');
-    expect(this.#hand.giveBack()).toBe(unstarted.length);
+    expect(this.#hand.giveBackAll()).toBe(unstarted.length);
     for (const entry of unstarted) {
       entry.phase = 'done';
       expect(entry.held.settle).toEqual({ kind: 'due', atMs: entry.dueAtMs });

@@ -133,8 +133,8 @@ describe('what a drain holds', () => {
     const [first, second] = [taken(hand, claim('a')), taken(hand, claim('b', startMs + 700))];
     hand.start(taken(hand, claim('c')));
     hand.take(claim('a', startMs + 12_000, 2));
-    expect(hand.giveBack()).toBe(2);
-    expect(hand.giveBack()).toBe(0);
+    expect(hand.giveBackAll()).toBe(2);
+    expect(hand.giveBackAll()).toBe(0);
     const tos = hand.settlements(startMs + 1_000, max).map(({ id, to }) => [id, to]);
     expect(tos).toEqual([
       ['a', { kind: 'due', atMs: first.dueAtMs }],

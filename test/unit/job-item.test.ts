@@ -28,6 +28,8 @@ const anyFields: fc.Arbitrary<Job> = fc.record(
     input: document,
     fingerprint: textField,
     metadata: fc.dictionary(textField, textField),
+    priority: fc.integer({ min: 0, max: 9 }),
+    estimatedMicros: fc.nat(),
     createdAtMs: timeMs,
     updatedAtMs: timeMs,
     submittedAtMs: timeMs,
@@ -55,6 +57,7 @@ const anyFields: fc.Arbitrary<Job> = fc.record(
       'input',
       'fingerprint',
       'metadata',
+      'priority',
       'createdAtMs',
       'updatedAtMs',
       'deadlineAtMs',
@@ -139,6 +142,7 @@ describe('reading an item', () => {
       'provider',
       'fingerprint',
       'metadata',
+      'priority',
       'updated_at_ms',
       'failures_in_row',
       'missing_reads',
@@ -147,9 +151,18 @@ describe('reading an item', () => {
     expect(fromItem(without(...newer, 'history'))).toMatchObject({
       job: {
         ...{ provider: 'sume', fingerprint: '', metadata: {}, updatedAtMs: 0, failuresInRow: 0, missingReads: 0 },
-        ...{ resultReads: 0, history: [] },
+        ...{ resultReads: 0, history: [], priority: 5 },
       },
     });
+  });
+
+  test('without an estimate has none, and an update does not write it again', () => {
+    const read = fromItem(toItem(testJob({ id: 'job_a', estimatedMicros: 1_512_000, priority: 0 })));
+    expect(read).toMatchObject({ job: { estimatedMicros: 1_512_000, priority: 0 } });
+    const plain = fromItem(whole);
+    expect('job' in plain && 'estimatedMicros' in plain.job).toBe(false);
+    const { set, remove } = movingAttributes(testJob({ id: 'job_a', estimatedMicros: 1 }));
+    expect([...Object.keys(set), ...remove].filter((name) => /priority|estimated/.test(name))).toEqual([]);
   });
 
   test('T125 ignores attributes that this release does not know', () => {
@@ -171,6 +184,12 @@ describe('reading an item', () => {
       { deadline_at_ms: { N: String(testNowMs / 1_000 + 86_400) } },
       'attribute deadline_at_ms is before created_at_ms',
     ],
+    ['a priority below 0', { priority: { N: '-1' } }, 'attribute priority is no count'],
+    ['half a priority', { priority: { N: '4.5' } }, 'attribute priority is no count'],
+    ['a priority above 9', { priority: { N: '10' } }, 'attribute priority is above 9'],
+    ['a priority that is text', { priority: { S: 'high' } }, 'attribute priority is not number'],
+    ['a negative estimate', { estimated_micros: { N: '-1' } }, 'attribute estimated_micros is no count'],
+    ['an estimate in dollars', { estimated_micros: { N: '1.89' } }, 'attribute estimated_micros is no count'],
     ['text that is a number', { owner: { N: '1' } }, 'attribute owner is not text'],
     ['JSON that is cut off', { input: { S: '{"a":' } }, 'attribute input is not object'],
     ['JSON of another type', { history: { L: [] } }, 'attribute history is not list'],

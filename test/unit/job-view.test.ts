@@ -13,6 +13,7 @@ describe('a job as the API shows it', () => {
       id: job.id,
       state: 'waiting',
       account: 'sume',
+      priority: 5,
       metadata: { scene: '12' },
       created_at: startedAt,
       updated_at: startedAt,
@@ -22,6 +23,7 @@ describe('a job as the API shows it', () => {
       provider: { name: 'sume', job_id: null, status: null },
       error: null,
       usage: null,
+      cost: { estimated_usd_micros: null, billed_usd_micros: null },
       links: { self: `/v1/jobs/${job.id}`, list: '/v1/jobs' },
       input: job.input,
       result: null,
@@ -53,6 +55,22 @@ describe('a job as the API shows it', () => {
     });
     const truncated = jobView({ ...job, result: { value: null, truncated: true } });
     expect([truncated.result, truncated.result_truncated]).toEqual([null, true]);
+  });
+
+  it('has what it is estimated at, and what was billed once that is known, in lists too', () => {
+    const given = { estimatedMicros: 1_512_000, priority: 9 };
+    const reserved = { status: 'reserved', reservedMicros: 1_512_000, capturedMicros: 0 };
+    const costOf = (job: ReturnType<typeof jobWith>) => jobSummary(job).cost;
+    expect(jobSummary(jobWith(given)).priority).toBe(9);
+    expect(costOf(confirmedJob('processing', { ...given, usage: reserved }))).toEqual({
+      estimated_usd_micros: 1_512_000,
+      billed_usd_micros: null,
+    });
+    expect(costOf(confirmedJob('completed', { ...given, usage: { capturedMicros: 1_500_000 } }))).toEqual({
+      estimated_usd_micros: 1_512_000,
+      billed_usd_micros: 1_500_000,
+    });
+    expect(costOf(confirmedJob('failed', { usage: { status: 'refunded' } })).billed_usd_micros).toBe(0);
   });
 
   it('T46 has the last fault with its code and the provider’s request id', () => {

@@ -13,8 +13,10 @@ describe('a job', () => {
       failuresInRow: 0,
       missingReads: 0,
       resultReads: 0,
+      priority: 5,
       revision: 1,
     });
+    expect('estimatedMicros' in jobWith()).toBe(false);
   });
 
   it('is active in five states and has ended in the seven others', () => {

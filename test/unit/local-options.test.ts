@@ -81,6 +81,7 @@ describe('endpoints given by the environment', () => {
     [{ SUME_API_KEY: 'secret-1' }, 'SUME_API_BASE_URL is missing'],
     [{ TICK_MS: 'abc' }, 'TICK_MS is "abc"'],
     [{ LEASE_MS: '1000' }, 'LEASE_MS (1000)'],
+    [{ ACCOUNTS: '[{"id":"A"}]' }, 'ACCOUNTS entry 1 (A): id must be'],
     [{ DYNAMODB_ENDPOINT: 'http://u:hidden@127.0.0.1:1' }, 'DYNAMODB_ENDPOINT has a user or password'],
     [{ UPSTASH_REDIS_REST_URL: 'http://x' }, 'UPSTASH_REDIS_REST_TOKEN is missing'],
     [{ UPSTASH_REDIS_REST_TOKEN: 'secret-1' }, 'UPSTASH_REDIS_REST_URL is missing'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterDelayMs } from '../../lib/due.ts';
-import { retryAfterMs } from '../../lib/providers/retry-after.ts';
+import { callsLeft, retryAfterMs } from '../../lib/providers/retry-after.ts';
 
 const serverMs = Date.UTC(2026, 9, 6, 12, 0, 0);
 const httpDate = (atMs: number) => new Date(atMs).toUTCString();
@@ -69,5 +69,33 @@ describe('how long a provider asks to wait', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('calls that are left', () => {
+  it('are told by a number and a time, with or without X-', () => {
+    expect(callsLeft({ 'ratelimit-remaining': '7', 'ratelimit-reset': '30' })).toEqual({ left: 7, forMs: 30_000 });
+    expect(callsLeft({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1.5' })).toEqual({ left: 0, forMs: 1_500 });
+    for (const headers of [{ 'ratelimit-remaining': '7' }, { 'ratelimit-reset': '7' }, {}])
+      expect(callsLeft(headers)).toBeNull();
+    expect(callsLeft({ 'ratelimit-remaining': '-1', 'ratelimit-reset': '7' })).toBeNull();
+  });
+
+  it('count for nothing while a tenth of the limit, and more than ten, are left', () => {
+    const of = (left: string, limit?: string) =>
+      callsLeft({
+        ...{ 'ratelimit-remaining': left, 'ratelimit-reset': '60' },
+        ...(limit === undefined ? {} : { 'ratelimit-limit': limit }),
+      })?.forMs;
+    expect([of('119', '120'), of('13', '120'), of('12', '120'), of('0', '120')]).toEqual([0, 0, 60_000, 60_000]);
+    expect([of('11'), of('10'), of('900', '10000')]).toEqual([0, 60_000, 60_000]);
+  });
+
+  it('until a second since 1970 are measured against the answer’s own date', () => {
+    const reset = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1796034284' };
+    const date = new Date(1_796_034_254_000).toUTCString();
+    expect(callsLeft({ ...reset, date })).toEqual({ left: 0, forMs: 30_000 });
+    expect(retryAfterMs({ ...reset, date })).toBe(30_000);
+    expect(callsLeft(reset)).toBeNull();
   });
 });

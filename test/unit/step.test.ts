@@ -5,6 +5,7 @@ import type { Job } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
 import { type StepPorts, step } from '../../lib/step.ts';
 import { completed, confirmedJob, minuteMs, running, startMs } from '../support/jobs.ts';
+import { noNotes } from '../support/no-notes.ts';
 
 /** A provider that says one thing, and a record that takes every write, or none. */
 function portsThat(says: Outcome, { writes = true } = {}) {
@@ -26,6 +27,7 @@ function portsThat(says: Outcome, { writes = true } = {}) {
       },
     },
     hold: new AdmissionHold(),
+    notes: noNotes,
     random: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     inTurn: (write) => write(),

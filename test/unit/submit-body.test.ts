@@ -20,7 +20,12 @@ const nested = (levels: number) => `{"input":${'{"a":'.repeat(levels)}1${'}'.rep
 
 describe('the body of a submit', () => {
   it('needs a model and a prompt only; the rest has defaults', () => {
-    expect(readSubmitBody(JSON.stringify({ input }))).toEqual({ input, deadlineSeconds: 86_400, metadata: {} });
+    expect(readSubmitBody(JSON.stringify({ input }))).toEqual({
+      input,
+      priority: 5,
+      deadlineSeconds: 86_400,
+      metadata: {},
+    });
   });
 
   it('is taken with a deadline, metadata, and fields of the provider that we do not know', () => {
@@ -28,9 +33,15 @@ describe('the body of a submit', () => {
     const text = JSON.stringify({ input: own, deadline_seconds: 60, metadata: { scene: '12', constructor: '' } });
     expect(readSubmitBody(text)).toEqual({
       input: own,
+      priority: 5,
       deadlineSeconds: 60,
       metadata: { scene: '12', constructor: '' },
     });
+  });
+
+  it('may have a priority from 0 to 9', () => {
+    const taken = (priority: number) => readSubmitBody(JSON.stringify({ input, priority })).priority;
+    expect([0, 5, 9].map(taken)).toEqual([0, 5, 9]);
   });
 
   it('goes to the provider as it was sent, in its own order, also a key named __proto__', () => {
@@ -137,6 +148,13 @@ describe('a body that is refused', () => {
     ['a list', [3600]],
   ])('T35 has a deadline that can’t be seconds from now: %s', (_name, seconds) => {
     expect(refused({ input, deadline_seconds: seconds })).toEqual([400, 'body_invalid', 'deadline_seconds']);
+  });
+
+  it.each([-1, 10, 4.5, 1e9, '5', 'high', null, [5], true])('has a priority that is none: %j', (priority) => {
+    expect(refused({ input, priority })).toEqual([400, 'body_invalid', 'priority']);
+    expect(() => readSubmitBody(JSON.stringify({ input, priority }))).toThrow(
+      'priority: must be a whole number from 0 to 9, where 9 goes first',
+    );
   });
 
   it('T35 has a deadline out of every range: 1e400', () => {

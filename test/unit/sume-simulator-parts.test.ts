@@ -7,7 +7,7 @@ import { findRoute } from '../../infra/local/sume-simulator/api/route.ts';
 import { readByteRange } from '../../infra/local/sume-simulator/media/byte-range.ts';
 import { clipFile } from '../../infra/local/sume-simulator/media/clip-file.ts';
 import { checkMediaQuery, signMediaPath } from '../../infra/local/sume-simulator/media/media-url.ts';
-import { jobRandoms, renderSeconds } from '../../infra/local/sume-simulator/render/render-time.ts';
+import { evenly, jobRandoms, renderSeconds } from '../../infra/local/sume-simulator/render/render-time.ts';
 import { readSettings } from '../../infra/local/sume-simulator/settings.ts';
 
 describe('the render times of the Sume simulator', () => {
@@ -63,7 +63,39 @@ describe('prices, waits and limits of the Sume simulator', () => {
     expect(takeRequest([], 0)).toBeUndefined();
   });
 
+  it('counts back from each request in a sliding window, and tells when the oldest in it leaves', () => {
+    const windows = [newWindow(2, 1_000, 'sliding')];
+    expect(takeRequest(windows, 500)).toEqual({ allowed: true, limit: 2, remaining: 1, resetSeconds: 1 });
+    expect(takeRequest(windows, 1_499)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(takeRequest(windows, 1_499)).toMatchObject({ allowed: false, remaining: 0 });
+    expect(takeRequest(windows, 1_500)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(takeRequest(windows, 2_498)).toMatchObject({ allowed: false });
+    expect(takeRequest(windows, 2_499)).toMatchObject({ allowed: true });
+  });
+
+  it('never has more than the limit in any stretch of a sliding window, and up to twice as many in one of a fixed', () => {
+    const mostOf = (kind: 'fixed' | 'sliding') => {
+      const windows = [newWindow(5, 1_000, kind)];
+      const times: number[] = [];
+      // One opens the window; the others come in bursts around the end of each second.
+      for (let ms = 0; ms < 20_000; ms += 10) {
+        const inBurst = ms === 0 || ms % 1_000 > 900 || (ms > 900 && ms % 1_000 < 100);
+        if (inBurst && takeRequest(windows, ms)?.allowed) times.push(ms);
+      }
+      return Math.max(...times.map((start) => times.filter((ms) => ms >= start && ms < start + 1_000).length));
+    };
+    expect(mostOf('sliding')).toBe(5);
+    expect(mostOf('fixed')).toBeGreaterThan(5);
+  });
+
+  it('spreads render times evenly over a range', () => {
+    const seconds = Array.from({ length: 1_000 }, (_, index) => evenly({ least: 20, most: 60 }, index / 1_000));
+    expect([seconds[0], seconds[500], seconds[999]]).toEqual([20, 40, 59.96]);
+  });
+
   it('names the option that cannot be used', () => {
+    expect(() => readSettings({ renderSeconds: { least: 5, most: 4 } })).toThrow(/renderSeconds is 5 to 4/);
+    expect(() => readSettings({ window: 'slide' as 'sliding' })).toThrow(/window is slide; expected fixed or sliding/);
     expect(() => readSettings({ timeScale: 0 })).toThrow(/timeScale is 0; expected a number above 0/);
     expect(() => readSettings({ failureShare: 2 })).toThrow(/failureShare/);
     expect(() => readSettings({ limits: { queued: -1 } })).toThrow(/limits\.queued/);

@@ -5,6 +5,7 @@ import type { Call, Provider } from '../../lib/ports.ts';
 import type { StepPorts } from '../../lib/step.ts';
 import { stepSuspect } from '../../lib/suspect.ts';
 import { confirmedJob, jobWith, running, startMs } from '../support/jobs.ts';
+import { noNotes } from '../support/no-notes.ts';
 
 /** One job in a record that takes every write, and a provider. */
 function portsOf(job: Job, provider: Partial<Provider>) {
@@ -21,6 +22,7 @@ function portsOf(job: Job, provider: Partial<Provider>) {
     },
     provider: { ...silent, ...provider },
     hold: new AdmissionHold(),
+    notes: noNotes,
     random: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     inTurn: (write) => write(),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { jobIdFor } from '../../lib/identify.ts';
+import type { Queue } from '../../lib/ports.ts';
 import { type SweepPorts, sweep } from '../../lib/sweep.ts';
 import { testJob } from '../support/dynamo.ts';
 
@@ -13,6 +14,18 @@ const ids = Array.from({ length: 8_000 }, (_, n) => jobIdFor('owner', `key-${n}`
 function partsOf(held: Set<string>, run: () => number) {
   let pages = 0;
   const shards = Array.from({ length: shardCount }, (_, shard) => ids.filter((_, n) => n % shardCount === shard));
+  const takeIn = async (entries: readonly { id: string }[]) => {
+    for (const { id } of entries) held.add(id);
+    return { added: entries.length, wake: false };
+  };
+  const dueSet: Queue['dueSet'] = {
+    nowMs: async () => run() * periodMs,
+    workload: async () => ({ jobs: held.size, paused: false }),
+    absent: async (wanted) => wanted.filter((id) => !held.has(id)),
+    schedule: (entries) => takeIn(entries),
+    enqueue: (entries) => takeIn(entries),
+    tidy: async () => ({ expired: 0, wake: false }),
+  };
   const ports: SweepPorts = {
     store: {
       activeIds: async (shard, after = '') => {
@@ -23,15 +36,7 @@ function partsOf(held: Set<string>, run: () => number) {
       },
       getMany: async (wanted) => ({ jobs: wanted.map((id) => testJob({ id })), broken: [], absent: [] }),
     },
-    dueSet: {
-      nowMs: async () => run() * periodMs,
-      absent: async (wanted) => wanted.filter((id) => !held.has(id)),
-      schedule: async (entries) => {
-        for (const { id } of entries) held.add(id);
-        return { added: entries.length, wake: false };
-      },
-    },
-    waker: { wake: async () => {} },
+    queues: new Map([['sume', { dueSet, waker: { wake: async () => {} } }]]),
     clock: { nowMs: () => run() * periodMs },
     random: () => 0.5,
     log: { info: () => {}, warn: () => {}, error: () => {} },

@@ -10,6 +10,8 @@ interface DynamoCounts {
   reads: number;
   /** Puts, updates, deletes; each item of a BatchWriteItem. */
   writes: number;
+  /** Those of the writes that were to a job's record, not to what a run of a function notes of many. */
+  recordWrites: number;
   /** Calls by operation name, e.g. `{"PutItem": 30}`. */
   byOperation: Record<string, number>;
 }
@@ -60,7 +62,7 @@ export async function startDynamo(options: DynamoOptions = {}): Promise<Dynamo> 
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const counts: DynamoCounts = { reads: 0, writes: 0, byOperation: {} };
+  const counts: DynamoCounts = { reads: 0, writes: 0, recordWrites: 0, byOperation: {} };
   countRequests(server, counts);
   return { url, port, counts: () => structuredClone(counts), close: () => closeServer(server) };
 }
@@ -110,11 +112,15 @@ function operationOf(request: IncomingMessage): string | undefined {
 function countOnArrival(request: IncomingMessage, operation: string, counts: DynamoCounts): void {
   const chunks: Buffer[] = [];
   const isBatch = operation === 'BatchWriteItem' || operation === 'BatchGetItem';
-  if (isBatch) request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (isBatch || operation === 'UpdateItem') request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const items = isBatch ? batchSize(Buffer.concat(chunks).toString()) : 1;
+    const body = Buffer.concat(chunks).toString();
+    const items = isBatch ? batchSize(body) : 1;
     counts.byOperation[operation] = (counts.byOperation[operation] ?? 0) + 1;
-    if (writeOperations.has(operation)) counts.writes += items;
+    if (writeOperations.has(operation)) {
+      counts.writes += items;
+      if (operation !== 'UpdateItem' || /"id":\{"S":"job_/.test(body)) counts.recordWrites += items;
+    }
     if (readOperations.has(operation)) counts.reads += items;
   });
 }

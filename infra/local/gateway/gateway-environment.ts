@@ -1,4 +1,4 @@
-import { type LocalKeys, tokenList } from '../stack/local-keys.ts';
+import type { LocalAccounts } from '../stack/local-accounts.ts';
 
 export const stage = 'local';
 export const region = 'us-east-1';
@@ -6,7 +6,7 @@ const drainFunction = `pollkeeper-${stage}-drain`;
 
 export interface PartAddresses {
   redis: { url: string; token: string };
-  sume: { url: string; apiKey: string };
+  sume: { url: string };
   dynamo: string;
 }
 
@@ -18,16 +18,20 @@ const passedOn = [
   'DRAIN_CONCURRENCY',
   'DRAIN_HELPERS',
   'PROVIDER_TIMEOUT_MS',
+  'PRICES',
+  'SPENDING_CAPS',
+  'ADAPTIVE_FIRST_READ',
   'AWS_REGION',
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
 ];
 
-/** Everything that the functions read, so that none of them ever asks AWS for a parameter. */
+/** Everything that the functions read, so that none of them ever asks AWS for a parameter. `tokens`: what API_TOKENS is. */
 export function gatewayEnvironment(
   parts: PartAddresses,
-  keys: LocalKeys,
+  accounts: LocalAccounts,
+  tokens: string,
   tableName: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -46,9 +50,10 @@ export function gatewayEnvironment(
     UPSTASH_REDIS_REST_TOKEN: parts.redis.token,
     UPSTASH_DISABLE_TELEMETRY: '1',
     SUME_API_BASE_URL: parts.sume.url,
-    SUME_API_KEY: parts.sume.apiKey,
+    ACCOUNTS: accounts.setting,
+    ...accounts.keys,
     DYNAMODB_ENDPOINT: parts.dynamo,
-    API_TOKENS: tokenList(keys),
+    API_TOKENS: tokens,
     DRAIN_FUNCTION_NAME: drainFunction,
   };
 }

@@ -1,5 +1,8 @@
+import { readAccounts } from '../../../lib/accounts.ts';
 import { readDrainConfig, readSumeConfig } from '../../../lib/config.ts';
 import { ConfigError } from '../../../lib/errors.ts';
+import { readPrices } from '../../../lib/prices.ts';
+import { readSpendingCaps } from '../../../lib/spending-cap.ts';
 import { UsageError } from '../console/options.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -48,6 +51,9 @@ function checkSettings(environment: Environment): void {
   try {
     readDrainConfig(environment);
     readSumeConfig({ PROVIDER_TIMEOUT_MS: environment.PROVIDER_TIMEOUT_MS, SUME_API_KEY: 'unused' });
+    readAccounts(environment.ACCOUNTS);
+    readPrices(environment.PRICES);
+    readSpendingCaps(environment.SPENDING_CAPS);
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.message) : error;
   }

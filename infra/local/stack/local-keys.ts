@@ -28,9 +28,18 @@ export function readLocalKeys(dataDir: string): LocalKeys {
   return keys;
 }
 
-/** What the authorizer is told of the token: its digest, never the token. */
-export function tokenList(keys: LocalKeys): string {
-  return JSON.stringify([{ owner: localOwner, sha256: createHash('sha256').update(keys.apiToken).digest('hex') }]);
+/** Another owner who may use the API of this stack. */
+export interface OwnerToken {
+  owner: string;
+  token: string;
+}
+
+/** What the authorizer is told of the tokens: their digests, never the tokens. */
+export function tokenList(keys: LocalKeys, others: readonly OwnerToken[] = []): string {
+  const all = [{ owner: localOwner, token: keys.apiToken }, ...others];
+  return JSON.stringify(
+    all.map(({ owner, token }) => ({ owner, sha256: createHash('sha256').update(token).digest('hex') })),
+  );
 }
 
 function makeKey(name: (typeof names)[number]): string {

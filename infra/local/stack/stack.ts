@@ -9,11 +9,15 @@ import type { PartName } from '../part.ts';
 import { type Environment, type GivenEndpoints, readEndpoints } from './endpoints.ts';
 import { isFree } from './free-port.ts';
 import { type KeptPorts, openKeptPorts } from './kept-ports.ts';
-import { type LocalKeys, readLocalKeys } from './local-keys.ts';
+import { type LocalAccounts, readLocalAccounts } from './local-accounts.ts';
+import { type LocalKeys, type OwnerToken, readLocalKeys, tokenList } from './local-keys.ts';
 import { type SpawnedPart, spawnPart } from './spawn-part.ts';
 import { type PartEvent, type RunningPart, type SupervisedPart, supervise } from './supervise.ts';
 
-type StackOptions = Pick<StartOptions, 'dataDir' | 'port' | 'timeScale' | 'jobs'>;
+type StackOptions = Pick<StartOptions, 'dataDir' | 'port' | 'timeScale' | 'jobs'> & {
+  /** Who may use the API beside this folder's own owner. */
+  owners?: readonly OwnerToken[];
+};
 type GatewayPart = RunningPart & { lambdaUrl: string; lambdaPort: number };
 
 /** Something to tell the user. `given`: the environment names this part, so it isn't started. `begins`: it takes seconds. */
@@ -35,6 +39,7 @@ export interface OwnParts {
 export class Stack {
   readonly keys: LocalKeys;
   readonly given: GivenEndpoints;
+  readonly accounts: LocalAccounts;
   readonly parts: OwnParts = {};
   readonly logDir: string;
   readonly #options: StackOptions;
@@ -42,7 +47,7 @@ export class Stack {
   readonly #onEvent: (event: StackEvent) => void;
   readonly #ports: KeptPorts;
 
-  /** Throws a UsageError for endpoints that the environment names by half. */
+  /** Throws a UsageError for endpoints that the environment names by half, and for accounts without a key. */
   constructor(options: StackOptions, environment: Environment, onEvent: (event: StackEvent) => void) {
     this.given = readEndpoints(environment);
     this.#options = options;
@@ -51,6 +56,7 @@ export class Stack {
     this.logDir = join(options.dataDir, 'logs');
     mkdirSync(this.logDir, { recursive: true, mode: 0o700 });
     this.keys = readLocalKeys(options.dataDir);
+    this.accounts = readLocalAccounts(environment, this.given.sume, this.keys.sumeKey);
     this.#ports = openKeptPorts(options.dataDir);
   }
 
@@ -101,11 +107,12 @@ export class Stack {
   async #sume(): Promise<PartAddresses['sume']> {
     if (this.given.sume !== undefined) return this.#useGiven('sume', this.given.sume);
     const { timeScale, jobs } = this.#options;
-    const part = await this.#spawn('sume', this.keys.sumeKey, () => [
+    const keys = [...new Set(Object.values(this.accounts.keys))].join(' ');
+    const part = await this.#spawn('sume', keys, () => [
       ...['--time-scale', String(timeScale), '--jobs', String(jobs)],
     ]);
     this.parts.sume = part;
-    return { url: part.current().url, apiKey: this.keys.sumeKey };
+    return { url: part.current().url };
   }
 
   async #dynamo(tableName: string): Promise<string> {
@@ -133,7 +140,8 @@ export class Stack {
 
   async #gateway(parts: PartAddresses, tableName: string): Promise<void> {
     this.#onEvent({ kind: 'begins', text: 'Starting the API …' });
-    const env = gatewayEnvironment(parts, this.keys, tableName, this.#environment);
+    const tokens = tokenList(this.keys, this.#options.owners);
+    const env = gatewayEnvironment(parts, this.accounts, tokens, tableName, this.#environment);
     const port = this.#options.port || (await this.#ports.suggest('gateway'));
     const lambdaPort = await this.#ports.suggest('lambda');
     const part = await supervise<GatewayPart>({

@@ -1,3 +1,5 @@
+import type { WindowKind } from './api/rate-limit.ts';
+
 /** Per workspace. `processing` and `queued` are places, the others requests per modelled minute or day. */
 type Limits = {
   processing: number;
@@ -7,6 +9,8 @@ type Limits = {
   createsPerMinute: number;
   createsPerDay: number;
 };
+
+type SecondsRange = { least: number; most: number };
 
 export type SumeSimulatorOptions = {
   /** 0 (the default) takes a free port. */
@@ -21,12 +25,14 @@ export type SumeSimulatorOptions = {
   dataDir?: string;
   /** Overrides of single limits; `false` switches admission and rate limits off, and with them the rate-limit headers. */
   limits?: Partial<Limits> | false;
+  /** How a minute and a day are counted: from the first request after the last one ran out (the default), or back from each request. */
+  window?: WindowKind;
   /** Answer shape: new fields at the top level, the older `data` envelope, or both in one body (the default). */
   form?: 'new' | 'old' | 'both';
   /** Time between a request's effect and its answer, in milliseconds: mean ± spread, evenly. Default none. */
   answerDelayMs?: { mean: number; spread: number };
-  /** Render time of every job, in seconds before the time scale, in place of the realistic spread. */
-  renderSeconds?: number;
+  /** Render time of every job, in seconds before the time scale, in place of the realistic spread: fixed, or evenly from a range. */
+  renderSeconds?: number | SecondsRange;
   /** Share of the jobs that fail, 0 (the default) to 1. */
   failureShare?: number;
   /** What a workspace owns at the start, in micro-dollars. Default 10,000 dollars. */
@@ -49,7 +55,7 @@ export type Settings = Omit<
 > & {
   seed: string | undefined;
   dataDir: string | undefined;
-  renderSeconds: number | undefined;
+  renderSeconds: SecondsRange | undefined;
   controlToken: string | undefined;
   apiKeys: ReadonlySet<string> | undefined;
   limits: Limits;
@@ -81,9 +87,10 @@ export function readSettings(options: SumeSimulatorOptions): Settings {
     seed: options.seed,
     dataDir: options.dataDir,
     limits: options.limits === false ? NO_LIMITS : { ...PRO_PLAN, ...options.limits },
+    window: options.window ?? 'fixed',
     form: options.form ?? 'both',
     answerDelayMs: options.answerDelayMs ?? { mean: 0, spread: 0 },
-    renderSeconds: options.renderSeconds,
+    renderSeconds: rangeOf(options.renderSeconds),
     failureShare: options.failureShare ?? 0,
     startBalanceUsdMicros: options.startBalanceUsdMicros ?? 10_000_000_000,
     mediaSeconds: options.mediaSeconds ?? 3_600,
@@ -95,12 +102,18 @@ export function readSettings(options: SumeSimulatorOptions): Settings {
   demand(settings.timeScale > 0, 'timeScale', settings.timeScale, 'a number above 0, e.g. 20');
   const share = settings.failureShare;
   demand(share >= 0 && share <= 1, 'failureShare', share, 'a number from 0 to 1, e.g. 0.05');
-  const seconds = settings.renderSeconds;
-  demand(seconds === undefined || seconds >= 0, 'renderSeconds', seconds, 'a number of seconds, e.g. 60');
+  const { least, most } = settings.renderSeconds ?? { least: 0, most: 0 };
+  const given = least === most ? most : `${least} to ${most}`;
+  demand(least >= 0 && most >= least, 'renderSeconds', given, 'a number of seconds, e.g. 60, or { least, most }');
+  demand(['fixed', 'sliding'].includes(settings.window), 'window', settings.window, 'fixed or sliding');
   for (const [name, limit] of Object.entries(settings.limits)) {
     demand(limit >= 0, `limits.${name}`, limit, 'a number, or Infinity for none');
   }
   return settings;
+}
+
+function rangeOf(seconds: number | SecondsRange | undefined): SecondsRange | undefined {
+  return typeof seconds === 'number' ? { least: seconds, most: seconds } : seconds;
 }
 
 function demand(holds: boolean, option: string, value: unknown, expected: string): void {

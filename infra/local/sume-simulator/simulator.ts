@@ -23,29 +23,28 @@ export type Simulator = {
 /** Who holds an API key, as of the requests: the jobs are the workspace's, the rate limits end with the process. */
 export type Tenant = { readonly workspace: Workspace; readonly reads: RateWindow[]; readonly creates: RateWindow[] };
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** The tenant of a key; undefined when the key is not among those accepted. */
 export function tenantOf(simulator: Simulator, apiKey: string): Tenant | undefined {
   const known = simulator.tenants.get(apiKey);
   if (known !== undefined) return known;
-  const { apiKeys, limits, timeScale } = simulator.settings;
+  const { apiKeys, limits } = simulator.settings;
   if (apiKeys !== undefined && !apiKeys.has(apiKey)) return undefined;
   const tenant: Tenant = {
     workspace: workspaceOf(simulator.world, apiKey),
-    reads: windows(limits.readsPerMinute, limits.readsPerDay, timeScale),
-    creates: windows(limits.createsPerMinute, limits.createsPerDay, timeScale),
+    reads: windows(limits.readsPerMinute, limits.readsPerDay, simulator.settings),
+    creates: windows(limits.createsPerMinute, limits.createsPerDay, simulator.settings),
   };
   simulator.tenants.set(apiKey, tenant);
   return tenant;
 }
 
 /** A minute's and a day's window; none for a limit that is infinite, so that nothing is counted for nothing. */
-function windows(perMinute: number, perDay: number, timeScale: number): RateWindow[] {
-  return [newWindow(perMinute, MINUTE_MS / timeScale), newWindow(perDay, DAY_MS / timeScale)].filter((window) =>
-    Number.isFinite(window.limit),
-  );
+function windows(perMinute: number, perDay: number, { timeScale, window: kind }: Settings): RateWindow[] {
+  const all = [newWindow(perMinute, MINUTE_MS / timeScale, kind), newWindow(perDay, DAY_MS / timeScale, kind)];
+  return all.filter((window) => Number.isFinite(window.limit));
 }
 
 /** Numbers in [0, 1) from a seed: a 32-bit mulberry generator, good enough for rolling faults and delays. */

@@ -43,8 +43,12 @@ export function openWorld(options: {
 }
 
 /** The workspace of an API key is named by the key's digest, so that no key is ever written down or shown. */
+export function workspaceIdOf(apiKey: string): string {
+  return `ws_${createHash('sha256').update(apiKey).digest('hex').slice(0, 16)}`;
+}
+
 export function workspaceOf(world: World, apiKey: string): Workspace {
-  return workspaceById(world, `ws_${createHash('sha256').update(apiKey).digest('hex').slice(0, 16)}`);
+  return workspaceById(world, workspaceIdOf(apiKey));
 }
 
 /** Makes a job, and remembers the key it was asked with. */

@@ -23,7 +23,7 @@ const indexEntryBytes = 150;
 const pageEntries = Math.floor((1024 * 1024) / indexEntryBytes);
 
 const items = new Map<string, Item>();
-const counts = { reads: 0, writes: 0, indexReads: 0, indexPages: 0 };
+const counts = { reads: 0, writes: 0, recordWrites: 0, indexReads: 0, indexPages: 0 };
 for (let job = 0; job < Number(process.env.JOBS ?? 0); job++) put(toItem(runningJob(job, Date.now())));
 const idsByShard = byShard([...items.keys()].sort());
 
@@ -54,6 +54,7 @@ const acts: Record<string, (call: Call) => object | 'condition failed'> = {
   },
   PutItem: ({ Item }) => {
     counts.writes++;
+    counts.recordWrites++;
     if (Item !== undefined) put(Item);
     return {};
   },
@@ -64,6 +65,7 @@ const acts: Record<string, (call: Call) => object | 'condition failed'> = {
   },
   UpdateItem: (call) => {
     counts.writes++;
+    if (call.Key?.id.S.startsWith('job_') === true) counts.recordWrites++;
     const item = items.get(call.Key?.id.S ?? '');
     if (item?.revision?.N !== call.ExpressionAttributeValues?.[':expected']?.N) return 'condition failed';
     put(updated(item as Item, call));

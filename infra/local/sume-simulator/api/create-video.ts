@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { keyLogOf, noteRefusal } from '../control/key-log.ts';
 import type { Job } from '../job.ts';
 import type { CreatedJob } from '../journal.ts';
 import { rememberedJob } from '../remembered-job.ts';
-import { jobRandoms, renderSeconds } from '../render/render-time.ts';
+import { evenly, jobRandoms, renderSeconds } from '../render/render-time.ts';
 import { advance, nextLaneAtMs, queuePlace } from '../workspace.ts';
 import { createJob } from '../world.ts';
 import { type Answer, Refusal, tooMany } from './answer.ts';
@@ -54,6 +55,7 @@ function checkRoom(call: Call, price: number): void {
   }
   const { processing, queued } = settings.limits;
   if (workspace.processingCount < processing || workspace.queue.length < queued) return;
+  noteRefusal(keyLogOf(simulator.seen, workspace.id), 'createsRefusedForRoom', nowMs);
   const laneAtMs = nextLaneAtMs(workspace);
   const waitSeconds =
     laneAtMs === undefined
@@ -72,7 +74,9 @@ function newJob(call: Call, request: CreateRequest & { priceMicros: number }): C
   const number = world.jobs.size;
   const id = `job_${createHash('sha256').update(`${world.seed}\n${number}`).digest('hex').slice(0, 24)}`;
   const randoms = jobRandoms(world.seed, id);
-  const seconds = settings.renderSeconds ?? renderSeconds(request, randoms.render);
+  const seconds = settings.renderSeconds
+    ? evenly(settings.renderSeconds, randoms.render[0])
+    : renderSeconds(request, randoms.render);
   const fails = randoms.fate < settings.failureShare;
   const share = fails ? randoms.failure * FAILS_WITHIN : 1;
   return {

@@ -73,7 +73,8 @@ function sendAnswer(exchange: Exchange, answer: Answer): void {
   count429(exchange, answer.status);
   response.writeHead(answer.status, headers);
   if (log && answer.read) {
-    readAnswered(log, answer.read.hintSeconds, answer.read.terminal, simulator.settings.monotonicMs());
+    const { monotonicMs, nowMs } = simulator.settings;
+    readAnswered(log, answer.read, { monotonicMs: monotonicMs(), nowMs: nowMs() });
   } else if (log) {
     readSpoiled(log);
   }

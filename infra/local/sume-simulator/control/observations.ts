@@ -1,4 +1,5 @@
 import type { RouteKind } from '../api/route.ts';
+import type { KeyLog } from './key-log.ts';
 
 /** What was seen of one job's status reads. Times are on the monotonic clock, in milliseconds with fractions. */
 export type ReadLog = {
@@ -10,8 +11,8 @@ export type ReadLog = {
   inFlight: number;
   /** When the wait suggested by the last answer ends; undefined when that answer suggested none. */
   dueAtMs: number | undefined;
-  /** A final answer has been sent: there is nothing more to ask. */
-  terminalDelivered: boolean;
+  /** When a final answer was first sent, Unix milliseconds: from then on there is nothing more to ask. */
+  endToldAtMs: number | undefined;
 };
 
 export type Percentiles = { p50: number; p99: number; max: number; count: number };
@@ -28,6 +29,8 @@ export type Observations = {
   worstEarlinessMs: number;
   duplicateReads: number;
   readonly refused429: { create: number; status: number; other: number };
+  /** What came with each key, by the name of its workspace. */
+  readonly keys: Map<string, KeyLog>;
 };
 
 export function newObservations(): Observations {
@@ -42,6 +45,7 @@ export function newObservations(): Observations {
     worstEarlinessMs: 0,
     duplicateReads: 0,
     refused429: { create: 0, status: 0, other: 0 },
+    keys: new Map(),
   };
 }
 
@@ -52,7 +56,7 @@ export function newObservations(): Observations {
 export function readArrived(seen: Observations, jobId: string, nowMs: number): ReadLog {
   const log = logOf(seen, jobId);
   log.reads += 1;
-  if (log.inFlight > 0 || log.terminalDelivered) {
+  if (log.inFlight > 0 || log.endToldAtMs !== undefined) {
     log.duplicate += 1;
     seen.duplicateReads += 1;
   }
@@ -69,10 +73,14 @@ export function readArrived(seen: Observations, jobId: string, nowMs: number): R
   return log;
 }
 
-/** A whole, true answer has been handed to the network at `nowMs`: never later than its reader has it. */
-export function readAnswered(log: ReadLog, hintSeconds: number | null, terminal: boolean, nowMs: number): void {
-  log.dueAtMs = hintSeconds === null ? undefined : nowMs + hintSeconds * 1000;
-  if (terminal) log.terminalDelivered = true;
+/** A whole, true answer has been handed to the network: never later than its reader has it. The times are of both clocks. */
+export function readAnswered(
+  log: ReadLog,
+  told: { hintSeconds: number | null; terminal: boolean },
+  { monotonicMs, nowMs }: { monotonicMs: number; nowMs: number },
+): void {
+  log.dueAtMs = told.hintSeconds === null ? undefined : monotonicMs + told.hintSeconds * 1000;
+  if (told.terminal) log.endToldAtMs ??= nowMs;
 }
 
 /** A read ended with something that is no true answer: an error, or a fault. It suggests nothing, so the next one cannot be early. */
@@ -89,6 +97,7 @@ export function readEnded(log: ReadLog | undefined): void {
 export function resetObservations(seen: Observations): void {
   for (const kind of Object.keys(seen.requests) as RouteKind[]) delete seen.requests[kind];
   seen.lateness.clear();
+  seen.keys.clear();
   Object.assign(seen.refused429, { create: 0, status: 0, other: 0 });
   for (const log of seen.logs.values()) Object.assign(log, { reads: 0, early: 0, duplicate: 0, worstEarlinessMs: 0 });
   seen.createsReceived = 0;
@@ -110,7 +119,7 @@ function logOf(seen: Observations, jobId: string): ReadLog {
     worstEarlinessMs: 0,
     inFlight: 0,
     dueAtMs: undefined,
-    terminalDelivered: false,
+    endToldAtMs: undefined,
   };
   seen.logs.set(jobId, log);
   return log;

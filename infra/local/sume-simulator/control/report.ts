@@ -1,6 +1,7 @@
 import type { RouteKind } from '../api/route.ts';
 import { JOB_STATES, type JobState } from '../job.ts';
 import { advanceAll, type World } from '../world.ts';
+import { type KeyReport, keyReport } from './key-log.ts';
 import type { Observations, Percentiles } from './observations.ts';
 
 /**
@@ -27,6 +28,7 @@ export type SumeSimulatorReport = {
   latenessMs: Percentiles;
   requests: Partial<Record<RouteKind, number>>;
   perJob?: JobReads[];
+  perKey?: KeyReport[];
 };
 
 type JobReads = {
@@ -36,6 +38,8 @@ type JobReads = {
   earlyReads: number;
   duplicateReads: number;
   worstEarlinessMs: number;
+  /** Unix milliseconds at which a status answer first told that the job has ended; null as long as none has. */
+  endToldAtMs: number | null;
 };
 
 export function makeReport(world: World, seen: Observations, nowMs: number, detail: boolean): SumeSimulatorReport {
@@ -60,7 +64,7 @@ export function makeReport(world: World, seen: Observations, nowMs: number, deta
     refused429: { ...seen.refused429 },
     latenessMs: seen.lateness.percentiles(),
     requests: { ...seen.requests },
-    ...(detail && { perJob: perJob(world, seen) }),
+    ...(detail && { perJob: perJob(world, seen), perKey: [...seen.keys].map(keyReport) }),
   };
 }
 
@@ -74,6 +78,7 @@ function perJob(world: World, seen: Observations): JobReads[] {
       earlyReads: log?.early ?? 0,
       duplicateReads: log?.duplicate ?? 0,
       worstEarlinessMs: log?.worstEarlinessMs ?? 0,
+      endToldAtMs: log?.endToldAtMs ?? null,
     };
   });
 }

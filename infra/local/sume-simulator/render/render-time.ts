@@ -10,6 +10,11 @@ const SIGMA = 0.45;
 const SHORTEST_SECONDS = 20;
 const LONGEST_SECONDS = 240;
 
+/** A number of seconds in the range, every one as likely as another. */
+export function evenly({ least, most }: { least: number; most: number }, random: number): number {
+  return least + random * (most - least);
+}
+
 type Clip = { durationSeconds: number; resolution: string };
 
 /** Numbers in [0, 1) that depend on nothing but the seed and the job id. */

@@ -1,0 +1,43 @@
+import { type Account, accountsOf, leastLoaded } from './accounts.ts';
+import { DueSetError } from './errors.ts';
+import type { Queues } from './ports.ts';
+
+/**
+ * The account that a new job of the owner goes to: the wanted one, or of those that the owner may use the one with the
+ * fewest jobs for its weight, a paused one only if there is no other. Null when there is none, or the wanted one is not
+ * the owner's.
+ */
+export async function place(
+  accounts: readonly Account[],
+  queues: Queues,
+  owner: string,
+  wanted?: string,
+): Promise<string | null> {
+  const allowed = accountsOf(owner, accounts);
+  if (wanted !== undefined) return allowed.some(({ id }) => id === wanted) ? wanted : null;
+  if (allowed.length < 2) return allowed[0]?.id ?? null;
+  const loads = await loadsOf(allowed, queues);
+  const open = loads.filter(({ paused }) => !paused);
+  const [first, ...others] = open.length === 0 ? loads : open;
+  if (first === undefined) return null;
+  const ofAll = [first, ...others] as const;
+  return leastLoaded(
+    [first.account, ...others.map(({ account }) => account)],
+    ofAll.map(({ jobs }) => jobs),
+  ).id;
+}
+
+/** Without Redis they count as equal: a job is taken in all the same. */
+async function loadsOf(accounts: readonly Account[], queues: Queues) {
+  const none = { jobs: 0, paused: false };
+  const load = async (account: Account) => ({
+    account,
+    ...((await queues.get(account.id)?.dueSet.workload()) ?? none),
+  });
+  try {
+    return await Promise.all(accounts.map(load));
+  } catch (error) {
+    if (!(error instanceof DueSetError)) throw error;
+    return accounts.map((account) => ({ account, ...none }));
+  }
+}
