@@ -62,11 +62,8 @@ export class CallCount {
   }
 }
 
-/** Makes the call and sees that it counts as one request at least, unless its lease was lost before: a provider's client may not count them. */
-export async function counted<T>(call: Call | undefined, ask: () => Promise<T>): Promise<T> {
-  const before = call?.requests ?? 0;
-  const begins = call?.lost !== true;
-  const answer = await ask();
-  if (call !== undefined && begins) call.requests = Math.max(call.requests ?? 0, before + 1);
-  return answer;
+/** The call, counted as one request; its client adds those that follow. None is made when its lease was lost before. */
+export function counted(call: Call | undefined): Call | undefined {
+  if (call !== undefined && call.lost !== true) call.requests = (call.requests ?? 0) + 1;
+  return call;
 }

@@ -63,7 +63,6 @@ export class FirstReads {
 
   /** A read at `nowMs` met the job running. */
   seenRunning(job: Job, nowMs: number): void {
-    this.#seenAtMs.delete(job.id);
     this.#seenAtMs.set(job.id, nowMs);
     if (this.#seenAtMs.size <= seenMax) return;
     const [oldest = ''] = this.#seenAtMs.keys();

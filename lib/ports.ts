@@ -211,7 +211,7 @@ export interface Call {
   abort?: () => void;
   /** Set by the caller who has aborted it, or wants nothing more to begin: the lease is lost. */
   lost?: boolean;
-  /** Set by the provider's client: requests made so far. */
+  /** Requests made so far: one is counted by the caller, each that follows by the provider's client. */
   requests?: number;
   /** Set by the provider's client: what the newest answer's headers said of further calls of its kind. */
   left?: CallsLeft;

@@ -103,17 +103,13 @@ export class Workbench {
     const provider: Provider = {
       create: async (job, call) => {
         const askedAtMs = ports.clock.monotonicMs();
-        const checked = this.#checked(job, call);
-        const outcome = await counted(checked, () => heard.create(job, checked));
+        const outcome = await heard.create(job, counted(this.#checked(job, call)));
         if (call === undefined || call.lost === true) return outcome;
         const news = this.#creates.heard(outcome, ports.clock.monotonicMs() - askedAtMs, nowMs());
         if (news !== undefined) this.#createNews.set(call, news);
         return outcome;
       },
-      read: (job, call) => {
-        const checked = this.#checked(job, call);
-        return counted(checked, () => heard.read(job, checked));
-      },
+      read: (job, call) => heard.read(job, counted(this.#checked(job, call))),
     };
     const turns = new WriteTurns(this.#end.signal);
     const inTurn = <T>(write: () => Promise<T>) => turns.take(write);

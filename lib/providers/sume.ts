@@ -44,6 +44,7 @@ export class Sume implements Provider {
       body: JSON.stringify(job.input),
       call,
     });
+    noteLeft(call, answer);
     if (answer.kind === 'failure') return this.#trouble(answer.code, answer.message);
     const body = jsonObject(answer);
     if (answer.status >= 200 && answer.status < 300) {
@@ -67,6 +68,7 @@ export class Sume implements Provider {
     const id = job.providerJobId ?? '';
     if (!safeSegment.test(id)) return this.#trouble('invalid_answer', 'The job has no usable provider job id.');
     const answer = await this.#call('GET', `/v1/jobs/${id}/status`, { call });
+    noteLeft(call, answer);
     const body = answer.kind === 'answer' && answer.status === 200 ? jsonObject(answer) : null;
     if (answer.kind === 'failure' || body === null) return this.#unread(answer);
     const status = readStatus(body);
@@ -91,7 +93,9 @@ export class Sume implements Provider {
 
   /** One read is a status call and, at the end, a result call; together they get the time of one. */
   async #withResult(id: string, said: { word: string }, sofar: { usedMs: number; call: Call }): Promise<Outcome> {
+    sofar.call.requests = (sofar.call.requests ?? 1) + 1;
     const answer = await this.#call('GET', `/v1/jobs/${id}/result`, sofar);
+    noteLeft(sofar.call, answer);
     if (answer.kind === 'failure') {
       const tooLarge = answer.code === 'too_large';
       return tooLarge ? { kind: 'completed', result: { value: null, truncated: true }, ...said } : this.#unread(answer);
@@ -120,14 +124,9 @@ export class Sume implements Provider {
     return { kind: 'trouble', fault, retryAfterMs: waitMs };
   }
 
-  async #call(method: HttpRequest['method'], path: string, extra: Partial<HttpRequest> & { call: Call }) {
+  #call(method: HttpRequest['method'], path: string, extra: Partial<HttpRequest> & { call: Call }) {
     const headers = { authorization: `Bearer ${this.#account.apiKey}`, accept: 'application/json', ...extra.headers };
-    const { call } = extra;
-    call.requests = (call.requests ?? 0) + 1;
-    const answer = await this.#http.send({ ...extra, method, path: `${this.#account.basePath}${path}`, headers });
-    const left = answer.kind === 'answer' ? callsLeft(answer.headers) : null;
-    if (left !== null) call.left = left;
-    return answer;
+    return this.#http.send({ ...extra, method, path: `${this.#account.basePath}${path}`, headers });
   }
 
   #accepted(body: JsonObject): Outcome | undefined {
@@ -147,6 +146,11 @@ export class Sume implements Provider {
   #trouble(code: string, message: string): Outcome {
     return { kind: 'trouble', fault: this.#faults.of(code, message), retryAfterMs: null };
   }
+}
+
+function noteLeft(call: Call, answer: HttpAnswer | HttpFailure): void {
+  const left = answer.kind === 'answer' ? callsLeft(answer.headers) : null;
+  if (left !== null) call.left = left;
 }
 
 /** The result document without its envelope; null when there is nothing in it. */

@@ -128,7 +128,7 @@ function mayEnd(workers: WorkerGroup): Promise<never> {
 interface Counters {
   redis: RedisFigures;
   bridgeRequests: number;
-  dynamo: { reads: number; writes: number };
+  dynamo: { reads: number; recordWrites: number };
   /** Of the stand-ins for remote services, s. */
   partCpuSeconds: Record<'provider' | 'bridge' | 'dynamo', number>;
   machineCpuSeconds: number;
@@ -140,7 +140,7 @@ async function readCounters(stage: Stage): Promise<Counters> {
   const [redis, bridge, dynamo] = await Promise.all([
     stage.redis.meter.read(),
     countsOf<{ httpRequests: number }>(stage.bridge.url, stage.bridgeToken),
-    countsOf<{ reads: number; writes: number }>(stage.dynamo.url),
+    countsOf<{ reads: number; recordWrites: number }>(stage.dynamo.url),
   ]);
   return {
     redis,
@@ -202,7 +202,9 @@ function figuresOf(
       dynamo: share(after.partCpuSeconds.dynamo - before.partCpuSeconds.dynamo),
     },
     dynamoReadsPerJob: isOurs ? rounded((after.dynamo.reads - before.dynamo.reads) / plan.jobs, 3) : null,
-    dynamoWritesPerJob: isOurs ? rounded((after.dynamo.writes - before.dynamo.writes) / plan.jobs, 3) : null,
+    dynamoWritesPerJob: isOurs
+      ? rounded((after.dynamo.recordWrites - before.dynamo.recordWrites) / plan.jobs, 3)
+      : null,
     // Stopped at the cap, it was slow; with nothing going on any more, they are lost.
     lost: report.lastsSeconds < plan.capSeconds - plan.quietSeconds ? report.unfinished : 0,
     foreignCores,
