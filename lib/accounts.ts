@@ -135,9 +135,3 @@ function isOwnerList(value: unknown): boolean {
 export function accountsOf(owner: string, accounts: readonly Account[]): Account[] {
   return accounts.filter(({ owners }) => owners === null || owners.includes(owner));
 }
-
-/** The account with the fewest jobs for its weight; the first of equals. `jobs` belong to the accounts in their order. */
-export function leastLoaded(accounts: readonly [Account, ...Account[]], jobs: readonly number[]): Account {
-  const load = (index: number) => (jobs[index] ?? 0) / (accounts[index]?.weight ?? 1);
-  return accounts.reduce((best, account, index) => (load(index) < load(accounts.indexOf(best)) ? account : best));
-}

@@ -1,4 +1,4 @@
-import { type Account, accountsOf, leastLoaded } from './accounts.ts';
+import { type Account, accountsOf } from './accounts.ts';
 import { DueSetError } from './errors.ts';
 import type { Queues } from './ports.ts';
 
@@ -18,17 +18,24 @@ export async function place(
   if (allowed.length < 2) return allowed[0]?.id ?? null;
   const loads = await loadsOf(allowed, queues);
   const open = loads.filter(({ paused }) => !paused);
-  const [first, ...others] = open.length === 0 ? loads : open;
-  if (first === undefined) return null;
-  const ofAll = [first, ...others] as const;
-  return leastLoaded(
-    [first.account, ...others.map(({ account }) => account)],
-    ofAll.map(({ jobs }) => jobs),
-  ).id;
+  return leastLoaded(open.length === 0 ? loads : open)?.account.id ?? null;
+}
+
+/** An account and how much it has to do. */
+interface Load {
+  account: Account;
+  jobs: number;
+  paused: boolean;
+}
+
+/** The one with the fewest jobs for its weight; the first of equals. */
+function leastLoaded(loads: readonly Load[]): Load | undefined {
+  const perWeight = ({ account, jobs }: Load) => jobs / account.weight;
+  return [...loads].sort((a, b) => perWeight(a) - perWeight(b))[0];
 }
 
 /** Without Redis they count as equal: a job is taken in all the same. */
-async function loadsOf(accounts: readonly Account[], queues: Queues) {
+async function loadsOf(accounts: readonly Account[], queues: Queues): Promise<Load[]> {
   const none = { jobs: 0, paused: false };
   const load = async (account: Account) => ({
     account,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Account, accountsOf, leastLoaded, noLimits, readAccounts } from '../../lib/accounts.ts';
+import { type Account, accountsOf, noLimits, readAccounts } from '../../lib/accounts.ts';
 import { ConfigError } from '../../lib/errors.ts';
 
 const account = (given: Partial<Account>): Account => ({
@@ -63,17 +63,9 @@ describe('ACCOUNTS', () => {
 describe('placing', () => {
   const studio = account({ id: 'studio', owners: ['acme'] });
   const shared = account({ id: 'shared' });
-  const heavy = account({ id: 'heavy', weight: 3 });
 
   it('an owner’s accounts are those that name it, and those for everybody', () => {
     expect(accountsOf('acme', [studio, shared])).toEqual([studio, shared]);
     expect(accountsOf('other', [studio, shared])).toEqual([shared]);
-  });
-
-  it('the fewest jobs for its weight, the first of equals', () => {
-    expect(leastLoaded([studio, shared], [3, 2])).toBe(shared);
-    expect(leastLoaded([studio, shared], [2, 2])).toBe(studio);
-    expect(leastLoaded([studio, heavy], [2, 5])).toBe(heavy);
-    expect(leastLoaded([studio, heavy], [])).toBe(studio);
   });
 });

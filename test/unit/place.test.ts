@@ -26,6 +26,11 @@ describe('placing a job', () => {
     const queues = queuesOf({ a: 10, b: 18, 'acme-only': 5 });
     expect(await place(accounts, queues, 'acme')).toBe('acme-only');
     expect(await place(accounts, queues, 'other')).toBe('b');
+    expect(await place(accounts, queuesOf({ a: 10, b: 21, 'acme-only': 99 }), 'other')).toBe('a');
+  });
+
+  it('takes the first of equals', async () => {
+    expect(await place(accounts, queuesOf({ a: 5, b: 10, 'acme-only': 5 }), 'acme')).toBe('a');
   });
 
   it('takes the wanted one, unless it is not the owner’s', async () => {
