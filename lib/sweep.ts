@@ -12,8 +12,7 @@ import { waitingEntry } from './submit.ts';
  * come first: no job of a paused account comes back as if it were open.
  */
 
-/** Without `pauses` and `view` pauses are left as they are. */
-export interface SweepPorts extends Partial<RestorePorts> {
+export interface SweepPorts extends RestorePorts {
   store: Pick<JobStore, 'activeIds' | 'getMany'>;
   queues: Queues;
   clock: Pick<Clock, 'nowMs'>;
@@ -71,7 +70,6 @@ export async function sweep(
 
 /** At once, so that a record that does not answer takes the time of one call. One account's trouble is not the others'. */
 async function restorePauses({ pauses, view, queues, log }: SweepPorts): Promise<void> {
-  if (pauses === undefined || view === undefined) return;
   const ports = { pauses, view };
   const restored = [...queues].map(async ([account, { waker }]) => {
     try {

@@ -26,7 +26,7 @@ const settleMarginMs = 3_000;
 
 export async function wireDrain(given: Environment): Promise<WiredDrains> {
   const accounts = readAccounts(given.ACCOUNTS);
-  const keys = [...new Set(accounts.map(({ keyVariable }) => keyVariable))];
+  const keys = accounts.map(({ keyVariable }) => keyVariable);
   const environment = await fillSecrets(given, ['UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN', ...keys]);
   const record = readRecordConfig(environment);
   const config = readDrainConfig(environment);

@@ -8,7 +8,7 @@ import { clock, log, random } from './process.ts';
 
 export async function wireSweep(
   given: Environment,
-): Promise<{ ports: Required<SweepPorts>; settings: SweepSettings; stage: string }> {
+): Promise<{ ports: SweepPorts; settings: SweepSettings; stage: string }> {
   const environment = await fillSecrets(given, ['UPSTASH_REDIS_REST_URL', 'UPSTASH_REDIS_REST_TOKEN']);
   const record = readRecordConfig(environment);
   const { store, pauses } = connectTable(record, 4);

@@ -8,6 +8,7 @@ import type { Call, DueSet, JobStore, Provider, UpdateResult, WaitingEntry, Wake
 import type { SubmitPorts } from '../../lib/submit.ts';
 import type { SweepPorts } from '../../lib/sweep.ts';
 import { memoryNotes } from '../support/no-notes.ts';
+import { noPauses } from '../support/no-pauses.ts';
 import type { CallWatch } from './call-watch.ts';
 import type { Dice } from './dice.ts';
 import type { DueSetWatch } from './due-set-watch.ts';
@@ -66,6 +67,7 @@ export class Doors {
     return {
       ...queue,
       ...memoryNotes(),
+      ...noPauses,
       queues: new Map([['sume', queue]]),
       store: this.#store(),
       provider: this.#provider(),

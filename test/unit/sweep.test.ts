@@ -3,6 +3,7 @@ import { jobIdFor } from '../../lib/identify.ts';
 import type { Queue } from '../../lib/ports.ts';
 import { type SweepPorts, sweep } from '../../lib/sweep.ts';
 import { testJob } from '../support/dynamo.ts';
+import { noPauses } from '../support/no-pauses.ts';
 
 const shardCount = 8;
 const pageSize = 100;
@@ -27,6 +28,7 @@ function partsOf(held: Set<string>, run: () => number) {
     tidy: async () => ({ expired: 0, wake: false }),
   };
   const ports: SweepPorts = {
+    ...noPauses,
     store: {
       activeIds: async (shard, after = '') => {
         pages++;
