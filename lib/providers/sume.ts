@@ -133,8 +133,9 @@ export class Sume implements Provider {
     const providerJobId = jobIdOf(body);
     if (providerJobId === undefined || !safeSegment.test(providerJobId)) return undefined;
     const { verdict, word, hintMs, usage } = readStatus(body);
-    // A create that answers with an ended job is a replay: the status read that follows tells how it ended.
-    if (verdict.kind !== 'running') return { kind: 'accepted', providerJobId, phase: 'queued', hintMs };
+    // A create that answers with an ended job is a replay: the status read that follows, at once, tells how it ended.
+    if (verdict.kind !== 'running')
+      return { kind: 'accepted', providerJobId, phase: 'queued', hintMs: verdict.kind === 'unclear' ? hintMs : 0 };
     const said = optional({ word: word === undefined ? undefined : this.#faults.clean(word), usage });
     return { kind: 'accepted', providerJobId, phase: verdict.phase, hintMs, ...said };
   }

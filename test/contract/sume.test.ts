@@ -92,7 +92,11 @@ describe('a create', () => {
       { phase: 'processing', word: 'RUNNING', hintMs: null },
     ],
     ['with no status', { id: 'job_9' }, { phase: 'queued', hintMs: null }],
-    ['that is a replay of one that ended', { id: 'job_9', status: 'completed', terminal: true }, { phase: 'queued' }],
+    [
+      'that is a replay of one that ended',
+      { id: 'job_9', status: 'completed', terminal: true },
+      { phase: 'queued', hintMs: 0 },
+    ],
     ['with an envelope id in front', { id: 'req_1', job_id: 'job_9' }, { phase: 'queued' }],
   ])('%s is accepted', async (_, body, told) => {
     server.script(json(body, 201));
