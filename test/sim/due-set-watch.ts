@@ -1,6 +1,7 @@
 import type { AccountLimits } from '../../lib/accounts.ts';
 import type { LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
 import type { Claim, ExchangeReply, ExchangeRequest, Settlement, WaitingEntry } from '../../lib/ports.ts';
+import { compareSets, type Sets } from './compare-sets.ts';
 import type { Lambda } from './lambda.ts';
 import type { DueSetState } from './memory-sets.ts';
 import type { Referee } from './referee.ts';
@@ -133,7 +134,7 @@ export class DueSetWatch {
       else this.#checkAdmitted(by, claim, line);
       this.#claim(by, claim);
     }
-    this.#compare(settled, claimed, line);
+    this.#compare(settled, line, claimed);
     return reply;
   }
 
@@ -148,7 +149,7 @@ export class DueSetWatch {
       this.#turns.enqueued(entry, line.keys());
       line.set(id, rank);
     }
-    this.#compare(scores, new Map(), line);
+    this.#compare(scores, line);
     return reply;
   }
 
@@ -163,7 +164,7 @@ export class DueSetWatch {
       this.#turns.expired(id);
       scores.set(id, this.#nowMs());
     }
-    this.#compare(scores, new Map(), line);
+    this.#compare(scores, line);
     return reply;
   }
 
@@ -173,7 +174,7 @@ export class DueSetWatch {
       if (!expected.has(id)) expected.set(id, this.#nowMs() + Math.ceil(delayMs));
     }
     const reply = await this.#side.dueSet.schedule(entries);
-    this.#compare(expected, new Map(), new Map(this.waiting));
+    this.#compare(expected, new Map(this.waiting));
     return reply;
   }
 
@@ -293,23 +294,7 @@ export class DueSetWatch {
     this.#keep(claim);
   }
 
-  /** The sets hold what they must: each claimed id under its token, all others as they were before or were settled to. */
-  #compare(
-    expected: Map<string, number>,
-    claimed: ReadonlyMap<string, Claim>,
-    line: ReadonlyMap<string, number>,
-  ): void {
-    const { scores, waiting } = this;
-    for (const id of new Set([...line.keys(), ...waiting.keys()])) {
-      if (waiting.get(id) === line.get(id)) continue;
-      this.#referee.broken('who waits keeps its place', `${id} has rank ${waiting.get(id)}, not ${line.get(id)}`);
-    }
-    for (const id of new Set([...expected.keys(), ...scores.keys()])) {
-      const claim = claimed.get(id);
-      const wanted = claim === undefined ? expected.get(id) : Number(claim.token);
-      if (scores.get(id) === wanted) continue;
-      const what = claim === undefined ? 'what is not settled under its token stays as it is' : 'a claim is leased';
-      this.#referee.broken(what, `${id} has score ${scores.get(id)}, not ${wanted}`);
-    }
+  #compare(scores: Sets['scores'], waiting: Sets['waiting'], claimed: ReadonlyMap<string, Claim> = new Map()): void {
+    compareSets(this.#referee, { scores, waiting }, this, claimed);
   }
 }
