@@ -76,7 +76,7 @@ export class CostTally {
   }
 
   /** Everything since the last time. */
-  drain(): CostEntry[] {
+  take(): CostEntry[] {
     const entries = [...this.#entries.values()];
     this.#entries = new Map();
     return entries;

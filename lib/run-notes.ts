@@ -51,7 +51,7 @@ export class RunNotes {
   }
 
   async #flushCosts(): Promise<void> {
-    const entries = this.#costs.drain();
+    const entries = this.#costs.take();
     if (entries.length === 0) return;
     try {
       // Not repeated: part of it may have been added.

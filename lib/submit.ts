@@ -59,12 +59,12 @@ export async function submit(ports: SubmitPorts, request: SubmitRequest): Promis
   const job = stored.kind === 'exists' ? stored.job : fresh;
   // Also for a repeat: it may be the caller's answer to a first try that got no further than the record. But not for a
   // job that the provider has: when that may be read again, only its due time knows, or the sweep.
-  if (needsCreate(job)) await line(ports, job, nowMs);
+  if (needsCreate(job)) await putInLine(ports, job, nowMs);
   return { kind: 'accepted', job, replayed: stored.kind === 'exists' };
 }
 
 /** In line for a slot. A job that may have been sent is not new: it is due. */
-async function line(ports: SubmitPorts, job: Job, nowMs: number): Promise<void> {
+async function putInLine(ports: SubmitPorts, job: Job, nowMs: number): Promise<void> {
   const queue = ports.queues.get(job.account);
   if (queue === undefined) return ports.log.error('account_unknown', { jobId: job.id, account: job.account });
   const { id, state } = job;

@@ -256,9 +256,9 @@ export class Workbench {
     this.#calls.add(isCreate ? 'creates' : 'reads', held.call, held.rank !== undefined, monotonicMs());
     const news = this.#createNews.get(held.call);
     if (news !== undefined) this.#creates.note(news);
-    if (settle.kind === 'wait')
-      this.#hand.finish(held, held.rank === undefined ? toFront(held.job) : { kind: 'wait', rank: held.rank });
-    else this.#finish(held, settle);
+    if (settle.kind !== 'wait') this.#finish(held, settle);
+    else if (held.rank === undefined) this.#hand.finish(held, toFront(held.job));
+    else this.#hand.giveBack(held);
     this.#onStep(readMs);
   }
 

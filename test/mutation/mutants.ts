@@ -182,8 +182,8 @@ export const mutants: readonly Mutant[] = [
     name: 'repeat-not-made-due',
     harm: 'a submit that got no further than the record waits for the sweep, however often it is repeated',
     file: 'lib/submit.ts',
-    from: '  if (needsCreate(job)) await line(ports, job, nowMs);',
-    to: "  if (needsCreate(job) && stored.kind !== 'exists') await line(ports, job, nowMs);",
+    from: '  if (needsCreate(job)) await putInLine(ports, job, nowMs);',
+    to: "  if (needsCreate(job) && stored.kind !== 'exists') await putInLine(ports, job, nowMs);",
     tests: ['test/unit/found-faults.test.ts', 'test/contract/api.test.ts'],
   },
 ];

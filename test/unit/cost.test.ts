@@ -45,19 +45,19 @@ describe('a tally', () => {
     tally.ended(ended({ finishedAtMs: startMs + 10 * hourMs, ...captured }));
     const acme = { day: '2026-09-21', account: 'sume', owner: 'acme' };
     const one = { jobs: 1, estimatedMicros: 10, billedMicros: 9 };
-    expect(tally.drain()).toEqual([
+    expect(tally.take()).toEqual([
       { ...acme, jobs: 2, estimatedMicros: 20, billedMicros: 9 },
       { ...acme, owner: 'globex', ...one },
       { ...acme, account: 'studio', ...one },
       { ...acme, day: '2026-09-22', ...one },
     ]);
-    expect(tally.drain()).toEqual([]);
+    expect(tally.take()).toEqual([]);
   });
 
   it('counts a job whose money is not known as a job, and one that was given up not at all', () => {
     const tally = new CostTally();
     tally.ended(jobWith({ state: 'expired', finishedAtMs: startMs }));
     tally.ended(ended({ ...captured, state: 'given_up' }));
-    expect(tally.drain()).toMatchObject([{ jobs: 1, estimatedMicros: 0, billedMicros: 0 }]);
+    expect(tally.take()).toMatchObject([{ jobs: 1, estimatedMicros: 0, billedMicros: 0 }]);
   });
 });
