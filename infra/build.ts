@@ -11,7 +11,7 @@ import { build, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 
 /** The Lambda functions: `functions/<name>.ts`, each exporting `handler`. serverless.yml lists the same names. */
-export const functionNames = ['api', 'authorize', 'drain', 'sweep'] as const;
+export const functionNames = ['api', 'authorize', 'drain', 'deliver', 'sweep'] as const;
 
 /** The most that one zip may weigh. A cold start loads and compiles all of it. */
 export const zipBytesMax = 400 * 1024;
@@ -63,6 +63,25 @@ const slimUndici: Plugin = {
   },
 };
 
+/**
+ * A function has its credentials in its environment, or gets them over HTTP. Profiles, single sign-on and the like are for
+ * people's own machines, and the name of a browser is for browsers: 55 KB of every zip. The chain of credentials goes on
+ * past what is left out here.
+ */
+const noWorkstation: Plugin = {
+  name: 'no-workstation',
+  setup(esbuild) {
+    const filter = /^(bowser|@aws-sdk\/credential-provider-(ini|process|sso|web-identity))$/;
+    const contents = `
+      const leftOut = () => async () => {
+        throw Object.assign(new Error('Only credentials of the environment are bundled.'), { tryNextLink: true });
+      };
+      export { leftOut as fromIni, leftOut as fromProcess, leftOut as fromSSO, leftOut as fromTokenFile };`;
+    esbuild.onResolve({ filter }, ({ path }) => ({ path, namespace: 'no-workstation', sideEffects: false }));
+    esbuild.onLoad({ filter: /.*/, namespace: 'no-workstation' }, () => ({ contents }));
+  },
+};
+
 /** undici is CommonJS and asks for Node's own modules by `require`, which an ES module does not have. */
 const requireShim = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
@@ -80,7 +99,7 @@ async function bundle(entryPath: string, dir: string): Promise<Map<string, Uint8
     target: 'node20',
     mainFields: ['module', 'main'],
     banner: { js: requireShim },
-    plugins: [slimUndici],
+    plugins: [slimUndici, noWorkstation],
     // Identifiers keep their names: a stack trace in the logs stays readable without the source map.
     minifyWhitespace: true,
     minifySyntax: true,

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { openapiDocument } from '../lib/http/openapi/document.ts';
+import { clientTypes } from './client-types.ts';
 
 /*
- * Turns the Lua sources into a TypeScript module, so that every runtime (bundles, tests, the local stack) gets them
- * the same way. `--check` writes nothing and fails when the module is not what the sources say.
+ * Makes files from sources: the Lua scripts as a TypeScript module, so that every runtime (bundles, tests, the local stack)
+ * gets them the same way, and the API's OpenAPI document, for readers and as a module that serves it, and from that
+ * the client's types. `--check` writes nothing and fails when a file is not what its sources say.
  */
-const folder = fileURLToPath(new URL('../lib/due-set/', import.meta.url));
-const target = `${folder}scripts.gen.ts`;
+const root = fileURLToPath(new URL('../', import.meta.url));
+const folder = `${root}lib/due-set/`;
 
 /** Each script's files, in the order in which they are joined. */
 const sources = {
@@ -24,13 +27,22 @@ const scripts = Object.entries(sources).map(([name, parts]) => {
     .join('\n');
   return `/** From ${parts.map((part) => `${part}.lua`).join(', ')}. SHA-1 ${createHash('sha1').update(text).digest('hex')}. */\nexport const ${name}Script =\n  ${JSON.stringify(text)};\n`;
 });
-const wanted = `// Made by \`npm run generate\` from the .lua files in this folder. DO NOT EDIT.\n\n${scripts.join('\n')}`;
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
+const document = openapiDocument(version);
+const served = JSON.stringify(JSON.stringify(document));
 
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== wanted) {
-    console.error(`${target} is out of date: run "npm run generate" and commit the result.`);
-    process.exit(1);
+const wanted = {
+  'lib/due-set/scripts.gen.ts': `// Made by \`npm run generate\` from the .lua files in this folder. DO NOT EDIT.\n\n${scripts.join('\n')}`,
+  'lib/http/openapi.gen.ts': `// Made by \`npm run generate\` from lib/http/openapi. DO NOT EDIT.\n\nexport const openapi =\n  ${served};\n`,
+  'lib/client/api.gen.ts': clientTypes(document),
+  'docs/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+};
+
+for (const [name, text] of Object.entries(wanted)) {
+  const path = `${root}${name}`;
+  if (!process.argv.includes('--check')) writeFileSync(path, text);
+  else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+    console.error(`${path} is out of date: run "npm run generate" and commit the result.`);
+    process.exitCode = 1;
   }
-} else {
-  writeFileSync(target, wanted);
 }

@@ -1,7 +1,7 @@
 import { pollDelayMs, retryAfterMaxMs } from './due.ts';
 import type { Job } from './job.ts';
 import type { Outcome } from './outcome.ts';
-import type { BreakerState, Call, Clock, Provider, ProviderNews } from './ports.ts';
+import type { BreakerState, Call, CancelOutcome, Clock, Provider, ProviderNews } from './ports.ts';
 
 /*
  * One drain's part in its account's circuit breaker. The state is in the due set, where all drains share it; what opens
@@ -21,6 +21,8 @@ const deniedMin = 3;
 const firstGapMs = 30_000;
 /** Of the newest gap in the mean: about the last twenty count. */
 const gapWeight = 0.05;
+
+type Heard = Outcome | CancelOutcome;
 
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -87,22 +89,25 @@ export class Breaker {
 
   /** The provider, listened to. */
   listenTo(provider: Provider): Provider {
-    const listen = async (ask: () => Promise<Outcome>, job: Job, call: Call | undefined, what: keyof Provider) => {
+    type Asked = keyof Provider;
+    const listen = async <O extends Heard>(ask: () => Promise<O>, job: Job, call: Call | undefined, what: Asked) => {
       const askedAtMs = this.#clock.monotonicMs();
       const outcome = await ask();
       if (call?.lost !== true) this.#hear(outcome, job, what, askedAtMs);
       return outcome;
     };
+    const { cancel } = provider;
     return {
       create: (job, call) => listen(() => provider.create(job, call), job, call, 'create'),
       read: (job, call) => listen(() => provider.read(job, call), job, call, 'read'),
+      ...(cancel && { cancel: (job, call) => listen(() => cancel.call(provider, job, call), job, call, 'cancel') }),
     };
   }
 
-  #hear(outcome: Outcome, { lastFault }: Job, what: keyof Provider, askedAtMs: number): void {
+  #hear(outcome: Heard, { lastFault }: Job, what: keyof Provider, askedAtMs: number): void {
     // A call from before the breaker last changed says nothing about how the provider is since. A create that is denied
-    // may only be out of credit: neither a failure nor a sign that the provider works.
-    if (askedAtMs < this.#changedAtMs || (what === 'create' && outcome.kind === 'denied')) return;
+    // may only be out of credit, a cancel only lack that right: neither a failure nor a sign that the provider works.
+    if (askedAtMs < this.#changedAtMs || (what !== 'read' && outcome.kind === 'denied')) return;
     if (outcome.kind === 'throttled' && (outcome.retryAfterMs ?? 0) >= holdMinMs) {
       this.#holdFor(outcome.retryAfterMs ?? 0);
       return;

@@ -21,6 +21,8 @@ export interface RedisConfig {
 export interface WakeConfig {
   /** The function that a submit wakes. */
   drainFunction: string;
+  /** The function that is woken when there are events to deliver. */
+  deliverFunction: string;
   /** Only away from AWS. */
   endpoint?: string;
 }
@@ -47,11 +49,17 @@ export interface DrainConfig extends LeaseConfig {
   adaptiveFirstRead: boolean;
 }
 
-/** One bearer token's digest and whose it is. */
-export interface TokenEntry {
-  owner: string;
-  /** SHA-256 of the token, lower-case hex. */
-  sha256: string;
+export interface DeliverConfig extends LeaseConfig {
+  windowMs: number;
+  /** Attempts at a time. */
+  concurrency: number;
+}
+
+export interface EventBusConfig {
+  /** Of this account and region: the function may write to no other. */
+  busName: string;
+  /** Only away from AWS. */
+  endpoint?: string;
 }
 
 /** The name under SECRETS_PREFIX of the SSM parameter that holds a secret, by its environment variable. */
@@ -83,7 +91,8 @@ export function readRedisConfig(environment: Environment): RedisConfig {
 export function readWakeConfig(environment: Environment): WakeConfig {
   const { stage } = readRecordConfig(environment);
   const drainFunction = environment.DRAIN_FUNCTION_NAME || `pollkeeper-${stage}-drain`;
-  return { drainFunction, ...optionalEndpoint(environment, 'LAMBDA_ENDPOINT') };
+  const deliverFunction = environment.DELIVER_FUNCTION_NAME || `pollkeeper-${stage}-deliver`;
+  return { drainFunction, deliverFunction, ...optionalEndpoint(environment, 'LAMBDA_ENDPOINT') };
 }
 
 /** `keyVariable` is the account's. */
@@ -118,27 +127,33 @@ export function readDrainConfig(environment: Environment): DrainConfig {
   };
 }
 
-/** The digests of the tokens that the API takes. Throws a ConfigError. */
-export function readTokens(environment: Environment): TokenEntry[] {
-  const example = '[{"owner":"acme","sha256":"<64 hex digits of the token\'s SHA-256>"}]';
-  const wrong = (what: string) => new ConfigError(`API_TOKENS ${what}; expected ${example}`);
-  const text = environment.API_TOKENS;
-  if (text === undefined || text === '') throw wrong('is missing');
-  let entries: unknown;
-  try {
-    entries = JSON.parse(text);
-  } catch {
-    throw wrong('is not JSON');
+export function readDeliverConfig(environment: Environment): DeliverConfig {
+  const { leaseMs, tickMs } = readLeaseConfig(environment);
+  return {
+    leaseMs,
+    // Somebody waits for the news: it is looked for twice as often as jobs are.
+    tickMs: Math.ceil(tickMs / 2),
+    windowMs: integer(environment, 'DELIVER_WINDOW_MS', 65_000, 1_000, 840_000),
+    concurrency: integer(environment, 'DELIVER_CONCURRENCY', 100, 1, 500),
+  };
+}
+
+/** Null where events go to no bus. */
+export function readEventBusConfig(environment: Environment): EventBusConfig | null {
+  const busName = environment.EVENT_BUS_NAME;
+  if (busName === undefined || busName === '') return null;
+  if (!/^[\w./-]{1,256}$/.test(busName)) {
+    throw new ConfigError(
+      `EVENT_BUS_NAME is "${busName}"; expected the name of an EventBridge bus such as pollkeeper.`,
+    );
   }
-  if (!Array.isArray(entries)) throw wrong('is not a list');
-  return entries.map((entry: unknown, index) => {
-    const { owner, sha256 } = (entry ?? {}) as Record<string, unknown>;
-    if (typeof owner !== 'string' || !/^[\w.-]{1,64}$/.test(owner))
-      throw wrong(`entry ${index + 1} has no valid owner (1 to 64 of A-Z a-z 0-9 _ . -)`);
-    if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256))
-      throw wrong(`entry ${index + 1} has no valid sha256`);
-    return { owner, sha256: sha256.toLowerCase() };
-  });
+  return { busName, ...optionalEndpoint(environment, 'EVENTBRIDGE_ENDPOINT') };
+}
+
+/** How many requests an owner may make in a minute; null for any number. */
+export function readRequestsPerMinute(environment: Environment): number | null {
+  if (environment.API_REQUESTS_PER_MINUTE === 'off') return null;
+  return integer(environment, 'API_REQUESTS_PER_MINUTE', 6_000, 1, 1_000_000);
 }
 
 function secret(environment: Environment, name: string, example: string): string {
@@ -180,14 +195,14 @@ function address(parsed: URL): string {
   return parsed.href.replace(/\/+$/, '');
 }
 
-function onOrOff(environment: Environment, name: string, fallback: boolean): boolean {
+export function onOrOff(environment: Environment, name: string, fallback: boolean): boolean {
   const text = environment[name];
   if (text === undefined || text === '') return fallback;
   if (text === 'on' || text === 'off') return text === 'on';
   throw new ConfigError(`${name} is "${text}"; expected on or off, for example ${fallback ? 'on' : 'off'}.`);
 }
 
-function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {
+export function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {
   const text = environment[name];
   if (text === undefined || text === '') return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

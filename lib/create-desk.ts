@@ -4,7 +4,7 @@ import type { Held } from './hand.ts';
 import { Lanes } from './lanes.ts';
 import type { Outcome } from './outcome.ts';
 import { Pace } from './pace.ts';
-import type { CreateNews } from './ports.ts';
+import type { Call, CreateNews } from './ports.ts';
 
 /*
  * One drain's part in sending new jobs: how many it takes on, how many it sends at a time, and what it tells the account
@@ -30,6 +30,7 @@ export class CreateDesk {
   readonly #max: number;
   readonly #pace: Pace;
   readonly #hold: AdmissionHold;
+  readonly #heard = new WeakMap<Call, CreateNews>();
   #news: CreateNews | undefined;
 
   /** `hold` is shared with the steps, which send nothing under it. */
@@ -70,22 +71,24 @@ export class CreateDesk {
     if (this.#news === news) this.#news = undefined;
   }
 
-  /** A create was answered: what that is news of, to be noted when its job is settled. */
-  heard(outcome: Outcome, tookMs: number, nowMs: number): CreateNews | undefined {
+  /** A create was answered. What that is news of is noted when its job is settled. */
+  heard(outcome: Outcome, call: Call, tookMs: number, nowMs: number): void {
     this.#pace.finish(tookMs);
     const news = newsOf(outcome);
-    if (news === undefined) return undefined;
+    if (news === undefined) return;
+    this.#heard.set(call, news);
     if (news.kind !== 'created') {
       this.#hold.set(nowMs, news.waitMs);
       this.#widen(Math.min(firstLanes, this.#max));
     } else if (this.#hold.remainingMs(nowMs) === 0) {
       this.#widen(Math.min(this.#lanes.width + 1, this.#max));
     }
-    return news;
   }
 
   /** Only once its job is settled, so that a job which was refused does not count as one that is in flight. */
-  note(news: CreateNews): void {
+  note(call: Call): void {
+    const news = this.#heard.get(call);
+    if (news === undefined) return;
     const before = this.#news;
     const isGraver = before === undefined || gravity.indexOf(news.kind) <= gravity.indexOf(before.kind);
     const waitMs = Math.max(news.waitMs, before?.waitMs ?? 0);

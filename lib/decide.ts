@@ -121,6 +121,8 @@ function refuse(job: Job, { fault, repeated }: Of<'refused'>, nowMs: number, ran
 function turnedAway(job: Job, outcome: Of<'no_slot' | 'denied'>, dueAtMs: number, nowMs: number): Decision {
   const seen = job.lastFault?.code === outcome.fault.code ? job : withFault(job, outcome.fault, nowMs);
   if (job.state !== 'submitting' || outcome.repeated === true) return postpone(job, seen, dueAtMs, nowMs);
+  // Its owner asked for that while the call was under way: so it never was at the provider.
+  if (job.cancelAskedAtMs !== undefined) return end(seen, 'canceled', nowMs, 'canceled_by_owner');
   const back = enter(seen, 'waiting', nowMs, outcome.fault.code);
   return pastDeadline(back, nowMs) ?? changed(back, dueAtMs, nowMs);
 }

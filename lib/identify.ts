@@ -12,15 +12,36 @@ export const jobIdPattern = /^job_[a-z2-7]{32}$/;
  * identity is therefore decided before anything is written, and a repeated submit can only meet its own record.
  */
 export function jobIdFor(owner: string, idempotencyKey: string): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([owner, idempotencyKey]))
-    .digest();
-  return `job_${base32(digest.subarray(0, idBytes))}`;
+  return `job_${digestOf([owner, idempotencyKey])}`;
+}
+
+/** The id of a job's or a batch's event of this type: however often its state is written or read, it is one event. */
+export function eventIdFor(subjectId: string, type: string): string {
+  return `evt_${digestOf([subjectId, type])}`;
+}
+
+/** The id of the delivery of one event to one endpoint. */
+export function deliveryIdFor(eventId: string, endpointId: string): string {
+  return `dlv_${digestOf([eventId, endpointId])}`;
+}
+
+/** The id of the endpoint that an owner's jobs name by this URL. */
+export function endpointIdFor(owner: string, url: string): string {
+  return `whe_${digestOf([owner, url])}`;
+}
+
+export function batchIdFor(owner: string, name: string): string {
+  return `bat_${digestOf([owner, name])}`;
 }
 
 /** SHA-256, in hex, of the request in canonical form: equal for every spelling of the same request. */
 export function fingerprintOf(request: Json): string {
   return createHash('sha256').update(canonicalJson(request)).digest('hex');
+}
+
+function digestOf(parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest();
+  return base32(digest.subarray(0, idBytes));
 }
 
 function base32(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import { type EventType, type JobEvent, withEvent } from './event.ts';
 import type { JsonObject } from './json.ts';
 
 /*
@@ -49,6 +50,8 @@ export interface Fault {
   message: string;
   /** The provider's own id of the call, for its support. */
   providerRequestId?: string;
+  /** The call was a cancel: it is a read's turn, see step.ts. */
+  ofCancel?: true;
 }
 
 /** Money as the provider reports it, in millionths of a US dollar. */
@@ -124,6 +127,24 @@ export interface Job {
   lastFault?: Fault & { atMs: number };
   result?: JobResult;
   usage?: Usage;
+  /** The name of the owner's batch that it belongs to. */
+  batch?: string;
+  /** Where its events go, beside the owner's registered endpoints. Https, checked at acceptance. */
+  webhookUrl?: string;
+  /** Which of its events go there; absent: `usualEventTypes`. */
+  webhookEvents?: EventType[];
+  /** It was made elsewhere and taken over by its provider's id: it is never sent. */
+  adopted?: true;
+  /** When its owner asked for it to be canceled, while the provider may have it. */
+  cancelAskedAtMs?: number;
+  /** When the provider was told so: from then on only its reads say what came of it. */
+  cancelSentAtMs?: number;
+  /** Where the provider is asked to tell its end. Part of the create, and fixed before it: a create is only ever repeated as it was. */
+  hookUrl?: string;
+  /** The provider's own webhook of its end: its event id, and when it came. It decides nothing: the status read does. */
+  hook?: { eventId: string; atMs: number };
+  /** What is told of it, oldest first: at most one event for each state. */
+  events: JobEvent[];
   /** Oldest first, at most `historyMax`. */
   history: HistoryEntry[];
   /** Grows by one with every write; every write is conditional on the one before. */
@@ -133,7 +154,7 @@ export interface Job {
 /** A job as it stands right after acceptance. Times in ms; `deadlineAtMs` is absolute. */
 export function acceptedJob(
   given: Pick<Job, 'id' | 'owner' | 'account' | 'input' | 'fingerprint' | 'metadata' | 'deadlineAtMs'> &
-    Partial<Pick<Job, 'priority' | 'estimatedMicros'>>,
+    Partial<Pick<Job, 'priority' | 'estimatedMicros' | 'batch' | 'webhookUrl' | 'webhookEvents'>>,
   nowMs: number,
 ): Job {
   return {
@@ -146,12 +167,13 @@ export function acceptedJob(
     failuresInRow: 0,
     missingReads: 0,
     resultReads: 0,
+    events: [],
     history: [{ atMs: nowMs, state: 'waiting' }],
     revision: 1,
   };
 }
 
-/** The job in its next state: history and times follow, the revision is left to the store. */
+/** The job in its next state: history, times and the event follow, the revision is left to the store. */
 export function enter(job: Job, state: JobState, nowMs: number, reason?: string): Job {
   const entry: HistoryEntry = { atMs: nowMs, state, ...(reason === undefined ? {} : { reason }) };
   return {
@@ -159,6 +181,7 @@ export function enter(job: Job, state: JobState, nowMs: number, reason?: string)
     state,
     updatedAtMs: nowMs,
     history: [...job.history, entry].slice(-historyMax),
+    events: withEvent(job, state, nowMs),
     ...(isActive(state) ? {} : { finishedAtMs: nowMs }),
   };
 }

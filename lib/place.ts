@@ -15,10 +15,27 @@ export async function place(
 ): Promise<string | null> {
   const allowed = accountsOf(owner, accounts);
   if (wanted !== undefined) return allowed.some(({ id }) => id === wanted) ? wanted : null;
-  if (allowed.length < 2) return allowed[0]?.id ?? null;
+  return (await placeMany(accounts, queues, owner, 1))[0] ?? null;
+}
+
+/** The accounts that `count` new jobs of the owner go to that name none: each where there is least to do by then. */
+export async function placeMany(
+  accounts: readonly Account[],
+  queues: Queues,
+  owner: string,
+  count: number,
+): Promise<string[]> {
+  const allowed = accountsOf(owner, accounts);
+  const [only] = allowed;
+  if (only === undefined || count === 0) return [];
+  if (allowed.length === 1) return new Array(count).fill(only.id);
   const loads = await loadsOf(allowed, queues);
   const open = loads.filter(({ paused }) => !paused);
-  return leastLoaded(open.length === 0 ? loads : open)?.account.id ?? null;
+  return Array.from({ length: count }, () => {
+    const least = leastLoaded(open.length === 0 ? loads : open);
+    least.jobs++;
+    return least.account.id;
+  });
 }
 
 /** An account and how much it has to do. */
@@ -28,10 +45,10 @@ interface Load {
   paused: boolean;
 }
 
-/** The one with the fewest jobs for its weight; the first of equals. */
-function leastLoaded(loads: readonly Load[]): Load | undefined {
+/** The one with the fewest jobs for its weight; the first of equals. There is at least one. */
+function leastLoaded(loads: readonly Load[]): Load {
   const perWeight = ({ account, jobs }: Load) => jobs / account.weight;
-  return [...loads].sort((a, b) => perWeight(a) - perWeight(b))[0];
+  return loads.reduce((least, load) => (perWeight(load) < perWeight(least) ? load : least));
 }
 
 /** Without Redis they count as equal: a job is taken in all the same. */

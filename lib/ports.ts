@@ -1,4 +1,4 @@
-import type { Job } from './job.ts';
+import type { Job, JobState } from './job.ts';
 import type { Outcome } from './outcome.ts';
 
 /* What the use cases ask of the outside: the smallest set of calls that they use. Adapters live in the folders. */
@@ -121,6 +121,8 @@ export interface ExchangeReply {
 export interface Entry {
   id: string;
   delayMs: number;
+  /** Of one that leaves the line for good: its place is its owner's next job's. */
+  leaves?: { owner: string; priority: number };
 }
 
 /** A new job that waits for a slot; looked at once more in `expiresInMs`, should it wait for so long. */
@@ -190,6 +192,14 @@ export interface ListPosition {
   createdAtMs: number;
 }
 
+export interface ListQuery {
+  state?: JobState;
+  /** The batch's name. */
+  batch?: string;
+  limit: number;
+  after?: ListPosition;
+}
+
 /** The durable record. Every call rejects with a JobStoreError and nothing else. */
 export interface JobStore {
   create(job: Job): Promise<CreateResult>;
@@ -199,8 +209,8 @@ export interface JobStore {
   getMany(ids: readonly string[]): Promise<{ jobs: Job[]; broken: BrokenJob[]; absent: string[] }>;
   /** Writes the job if its stored revision is still `job.revision`; the result carries the new revision. */
   update(job: Job): Promise<UpdateResult>;
-  /** An owner's jobs, newest first. A page may be short of `limit` while `next` is not null. */
-  list(owner: string, query: { state?: Job['state']; limit: number; after?: ListPosition }): Promise<JobPage>;
+  /** An owner's jobs, newest first, or those of one of its batches, by id. A page may be short of `limit` while `next` is not null. */
+  list(owner: string, query: ListQuery): Promise<JobPage>;
   /** One page of ids of active jobs in a shard, from an index that may be slightly stale. */
   activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }>;
 }
@@ -223,7 +233,17 @@ export interface Provider {
   create(job: Job, call?: Call): Promise<Outcome>;
   /** Reads the status once; when it says completed, fetches the result too. */
   read(job: Job, call?: Call): Promise<Outcome>;
+  /** Asks for the render to be ended, safe to repeat. What came of it, only a read tells. Absent where it can't be asked for. */
+  cancel?(job: Job, call?: Call): Promise<CancelOutcome>;
 }
+
+/**
+ * `told`: the provider has taken note, or has nothing left to cancel. Every other one is an outcome of a call that said
+ * nothing of the render, and the cancel is to be sent again.
+ */
+export type CancelOutcome =
+  | { kind: 'told' }
+  | Extract<Outcome, { kind: 'missing' | 'throttled' | 'denied' | 'trouble' }>;
 
 /** Starts a drain now, without waiting for it. Never rejects: the schedule starts the next one anyway. */
 export interface Waker {

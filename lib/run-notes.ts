@@ -1,6 +1,7 @@
 import { CostTally, type Ledger } from './cost.ts';
 import { messageOf } from './errors.ts';
 import { type FirstReadSettings, FirstReads } from './first-read.ts';
+import type { HookPace } from './hooks/hook-pace.ts';
 import type { Job } from './job.ts';
 import type { Log } from './log.ts';
 import type { Outcome } from './outcome.ts';
@@ -8,13 +9,16 @@ import type { Clock } from './ports.ts';
 import type { RenderTimesStore } from './render-times.ts';
 
 /*
- * What one run of a drain notes by the way and writes down once, at its end: what jobs cost, and how long renders take.
- * Neither is needed to work a job; a run that is killed loses its own.
+ * What one run of a drain notes by the way and writes down once, at its end: what jobs cost, how long renders take, and what
+ * comes of the provider's own webhooks; and how far reads are put off for it. None of it is needed to work a job; a run that
+ * is killed loses its own.
  */
 
 export interface NotesPorts {
   ledger: Pick<Ledger, 'add'>;
   renderTimes: RenderTimesStore;
+  /** Of the account; absent where the provider tells of no ends itself. */
+  hookPace?: HookPace;
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
   log: Log;
 }
@@ -22,17 +26,29 @@ export interface NotesPorts {
 export class RunNotes {
   readonly #ports: NotesPorts;
   readonly #firstReads: FirstReads;
+  readonly #hookPace: HookPace | undefined;
   readonly #costs = new CostTally();
 
   constructor(ports: NotesPorts, settings: FirstReadSettings) {
     this.#ports = ports;
-    const { renderTimes: store, clock, log } = ports;
+    const { renderTimes: store, hookPace, clock, log } = ports;
+    this.#hookPace = hookPace;
     this.#firstReads = new FirstReads({ store, clock, log }, settings);
   }
 
+  /** The job as it is to be sent. */
+  asSent(job: Job): Job {
+    return this.#hookPace?.withHook(job) ?? job;
+  }
+
   /** When a job that was just accepted is first read: at `dueAtMs`, or later where that is known to be early enough. */
-  firstReadAt(job: Job, dueAtMs: number, nowMs: number): number | Promise<number> {
-    return this.#firstReads.accepted(job, dueAtMs, nowMs);
+  async firstReadAt(job: Job, dueAtMs: number, nowMs: number): Promise<number> {
+    return this.nextReadAt(job, await this.#firstReads.accepted(job, dueAtMs, nowMs), nowMs);
+  }
+
+  /** When a job that was just met running is read next: at `dueAtMs`, or later where the provider tells of its end itself. */
+  nextReadAt(job: Job, dueAtMs: number, nowMs: number): number {
+    return this.#hookPace?.slowed(job, dueAtMs, nowMs) ?? dueAtMs;
   }
 
   seenRunning(job: Job, nowMs: number): void {
@@ -42,12 +58,13 @@ export class RunNotes {
   /** The job's end is in the record; `outcome` is what told it, if the provider did. */
   ended(job: Job, outcome: Outcome | undefined, nowMs: number): void {
     this.#costs.ended(job);
+    this.#hookPace?.ended(job);
     if (outcome?.kind === 'completed' || outcome?.kind === 'ended') this.#firstReads.ended(job, nowMs);
   }
 
   /** Never rejects; takes some seconds at most. */
   async flush(): Promise<void> {
-    await Promise.all([this.#firstReads.flush(), this.#flushCosts()]);
+    await Promise.all([this.#firstReads.flush(), this.#hookPace?.flush(), this.#flushCosts()]);
   }
 
   async #flushCosts(): Promise<void> {

@@ -31,6 +31,11 @@ export class StepClock {
     return Number.isNaN(this.#offsetMs) ? 0 : Math.ceil(this.#clock.monotonicMs() + this.#offsetMs);
   }
 
+  /** Whether the held job's due time is the one that this run gave it: nobody has made it due sooner since. */
+  isOwnDue({ id, dueAtMs }: Held): boolean {
+    return this.#ownDue.get(id)?.dueAtMs === dueAtMs;
+  }
+
   /**
    * Ms until the held job's time, 0 or less when it has come. A due time that this run made itself is known on our own
    * clock, to the microsecond; any other, and a wait noted in the record, only as closely as Redis' clock is.

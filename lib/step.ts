@@ -1,9 +1,10 @@
 import type { AdmissionHold } from './admission-hold.ts';
 import { type Decision, decide, expireUnsent } from './decide.ts';
-import { troubleMaxMs } from './due.ts';
+import { troubleMaxMs, unnotedWaitMs } from './due.ts';
 import { JobStoreError, messageOf } from './errors.ts';
 import { enter, type Fault, isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
+import type { RunNews } from './news.ts';
 import type { Outcome } from './outcome.ts';
 import type { Call, JobStore, Provider, Random } from './ports.ts';
 import type { RunNotes } from './run-notes.ts';
@@ -19,7 +20,8 @@ export interface StepPorts {
   hold: AdmissionHold;
   random: Random;
   log: Log;
-  notes: Pick<RunNotes, 'firstReadAt' | 'seenRunning' | 'ended'>;
+  notes: Pick<RunNotes, 'asSent' | 'firstReadAt' | 'nextReadAt' | 'seenRunning' | 'ended'>;
+  news: Pick<RunNews, 'address' | 'announce' | 'isUntold'>;
   /** Runs the write when its turn comes; null when the run ended before. */
   inTurn: <T>(write: () => Promise<T>) => Promise<T | null>;
   /** Redis' time at most, ms: due times are made from it. */
@@ -37,13 +39,20 @@ export interface StepResult {
 
 /** After a failed write: the verdict was not kept, so it is asked for again. */
 const writeRetryMs = 15_000;
+/** Until a read can tell what came of a cancel. */
+const cancelTakesMs = 2_000;
+/** From a read to a cancel that is sent once more. Not sooner than any wait that stands in no record. */
+const cancelRetryMs = unnotedWaitMs;
 /** After losing a race for the record to another writer. */
 const lostRaceTriesMax = 3;
 
 /** `answered` is called as soon as the provider has said its word: what is left is to write it down. */
 export async function step(ports: StepPorts, job: Job, call: Call, answered: () => void): Promise<StepResult> {
   try {
+    // Somebody died between the record and the announcement.
+    if (ports.news.isUntold(job)) await ports.news.announce(job);
     if (needsCreate(job)) return await send(ports, job, call, answered);
+    if (cancelIsOwed(job) && !isReadsTurn(job)) return await cancel(ports, job, call, answered);
     const outcome = await ports.provider.read(job, call);
     answered();
     if (call.lost === true) return retryLater(ports);
@@ -93,7 +102,9 @@ async function send(ports: StepPorts, job: Job, call: Call, answered: () => void
   // Before the call, so that a cancel knows from now on that the provider may have the job. A job that was found as
   // submitting is written again: an earlier sender that was turned away can't put it back to waiting any more.
   const nowMs = ports.nowMs();
-  const mark = job.state === 'waiting' ? enter(job, 'submitting', nowMs) : { ...job, updatedAtMs: nowMs };
+  // How it is sent is decided once: a repeat must be the same request to the letter.
+  const mark =
+    job.state === 'waiting' ? enter(ports.notes.asSent(job), 'submitting', nowMs) : { ...job, updatedAtMs: nowMs };
   const marked = await ports.store.update(mark);
   if (marked.kind === 'stale') return { settle: dueIn(ports, 0), job: null };
   const sending = marked.job;
@@ -103,6 +114,31 @@ async function send(ports: StepPorts, job: Job, call: Call, answered: () => void
   // Found as submitting, it was sent before by somebody who died or never heard the answer.
   const repeated = job.state === 'submitting';
   return settled(ports, sending, repeated ? asRepeated(outcome) : outcome);
+}
+
+function cancelIsOwed({ cancelAskedAtMs, cancelSentAtMs }: Job): boolean {
+  return cancelAskedAtMs !== undefined && cancelSentAtMs === undefined;
+}
+
+/** A cancel that fails takes turns with reads: the render may end meanwhile, and whether it is lost only reads can tell. */
+function isReadsTurn({ lastFault, missingReads, failuresInRow }: Job): boolean {
+  return lastFault?.ofCancel === true && missingReads + failuresInRow > 0;
+}
+
+/** Tells the provider that the render is not wanted any more. What comes of it is told by the read that follows soon. */
+async function cancel(ports: StepPorts, job: Job, call: Call, answered: () => void): Promise<StepResult> {
+  const outcome = (await ports.provider.cancel?.(job, call)) ?? { kind: 'told' };
+  answered();
+  if (call.lost === true) return retryLater(ports);
+  if (outcome.kind !== 'told') {
+    // Whatever is wrong with the cancel, it says nothing of the render: a 404 is no missing job, a 403 no refused key.
+    const retryAfterMs = 'retryAfterMs' in outcome ? outcome.retryAfterMs : null;
+    return settled(ports, job, { kind: 'trouble', fault: { ...outcome.fault, ofCancel: true }, retryAfterMs });
+  }
+  const nowMs = ports.nowMs();
+  const written = await ports.store.update({ ...job, cancelSentAtMs: nowMs, updatedAtMs: nowMs });
+  // Lost to another writer, it is sent once more: the provider takes a repeat for the same request.
+  return { settle: dueIn(ports, cancelTakesMs), job: written.kind === 'updated' ? written.job : null };
 }
 
 /** A create's refusal when some other call, whose end this caller does not know, may have brought the job to the provider. */
@@ -119,15 +155,22 @@ async function settled(ports: StepPorts, job: Job, outcome: Outcome): Promise<St
   }
   if (outcome.kind === 'running') ports.notes.seenRunning(job, nowMs);
   const result = await write(ports, job, decision, outcome);
-  if (outcome.kind !== 'accepted' || result.job === null || result.settle.kind !== 'due') return result;
+  const { settle, job: stored } = result;
+  if (stored === null || settle.kind !== 'due') return result;
+  if (outcome.kind === 'running') {
+    const nextAtMs = ports.notes.nextReadAt(stored, settle.atMs, nowMs);
+    // The next call is no read then: it need not wait for a seldom one.
+    return dueAt(result, cancelIsOwed(stored) ? Math.min(nextAtMs, nowMs + cancelRetryMs) : nextAtMs);
+  }
+  if (outcome.kind !== 'accepted') return result;
+  if (cancelIsOwed(stored)) return dueAt(result, nowMs);
   // Only once it is written down: should the answer be lost, the job is looked at again soon.
-  const atMs = await ports.notes.firstReadAt(result.job, result.settle.atMs, nowMs);
-  return { ...result, settle: { kind: 'due', atMs } };
+  return dueAt(result, await ports.notes.firstReadAt(stored, settle.atMs, nowMs));
 }
 
 /** Makes a decision durable. Where that fails, the answer is lost, but not the wait that it told. */
 async function write(ports: StepPorts, job: Job, decision: Decision, outcome?: Outcome): Promise<StepResult> {
-  const notBeforeMs = decision.kind === 'change' ? decision.dueAtMs : 0;
+  const notBeforeMs = decision.kind === 'change' ? toldUntilMs(decision, ports.nowMs()) : 0;
   try {
     return (await writeOrDecideAgain(ports, job, decision, outcome)) ?? retryLater(ports, notBeforeMs);
   } catch (error) {
@@ -135,6 +178,11 @@ async function write(ports: StepPorts, job: Job, decision: Decision, outcome?: O
     ports.log.warn('record_unwritten', { jobId: job.id, error: messageOf(error) });
     return retryLater(ports, notBeforeMs);
   }
+}
+
+/** Until when the provider may have asked not to be called. Not our own prudence: an overdue job is read once in hours. */
+function toldUntilMs({ job, dueAtMs }: Extract<Decision, { kind: 'change' }>, nowMs: number): number {
+  return Math.max(job.notBeforeMs ?? 0, Math.min(dueAtMs, nowMs + unnotedWaitMs));
 }
 
 /** When somebody else wrote the record first, decides again on what they wrote. Null: not written, to be tried later. */
@@ -148,11 +196,15 @@ async function writeOrDecideAgain(
   let current = job;
   for (let tries = 1; ; tries++) {
     if (decision.kind === 'keep') return { settle: { kind: 'due', atMs: decision.dueAtMs }, job: current };
-    const { job: next } = decision;
+    const addressed = ports.news.address(decision.job);
+    // No turn of its own where nothing is to be looked up: thousands of reads a second come through here.
+    const next = addressed instanceof Promise ? await addressed : addressed;
     const written = await ports.inTurn(() => ports.store.update(next));
     if (written === null) return null;
     if (written.kind === 'updated') {
       report(ports.log, current, written.job);
+      // Before the id leaves the set: should this process die now, the job is claimed again, and announced.
+      if (ports.news.isUntold(written.job)) await ports.news.announce(written.job);
       if (decision.kind === 'end') {
         ports.notes.ended(written.job, outcome, ports.nowMs());
         return { settle: { kind: 'remove' }, job: null };
@@ -176,6 +228,10 @@ function afterChange(job: Job, dueAtMs: number): StepResult['settle'] {
 function report(log: Log, before: Job, after: Job): void {
   if (before.state === after.state) return;
   log.info('job_changed', { jobId: after.id, from: before.state, to: after.state, providerJobId: after.providerJobId });
+}
+
+function dueAt(result: StepResult, atMs: number): StepResult {
+  return { ...result, settle: { kind: 'due', atMs } };
 }
 
 function dueIn(ports: StepPorts, delayMs: number): { kind: 'due'; atMs: number } {

@@ -1,19 +1,24 @@
 import { type RestorePorts, restorePause } from './account-pause.ts';
 import { unnotedWaitMs } from './due.ts';
 import { DueSetError, JobStoreError, messageOf } from './errors.ts';
+import type { DeliveryStore } from './event-ports.ts';
 import { isActive, type Job, needsCreate } from './job.ts';
 import type { Log } from './log.ts';
 import type { Clock, JobStore, Queue, Queues, Random } from './ports.ts';
+import { type RestoreEventsPorts, restoreDeliveries, restoreEvents } from './restore-events.ts';
 import { waitingEntry } from './submit.ts';
+import { type ShardWalk, walkShard } from './sweep-shard.ts';
 
 /*
- * Repair of the due set from the record. Every active job that the set does not hold is put back after a consistent
- * read of its record; what the set holds, leased or due, is never touched. A wiped Redis is rebuilt by one sweep. Pauses
- * come first: no job of a paused account comes back as if it were open.
+ * Repair of the due sets from the record. Every active job that its set does not hold is put back after a consistent
+ * read of its record; what the set holds, leased or due, is never touched. The same for what is still to be told: jobs with
+ * events, deliveries, batches. A wiped Redis is rebuilt by one sweep. Pauses come first: no job of a paused account comes
+ * back as if it were open.
  */
 
-export interface SweepPorts extends RestorePorts {
+export interface SweepPorts extends RestorePorts, RestoreEventsPorts {
   store: Pick<JobStore, 'activeIds' | 'getMany'>;
+  deliveries: Pick<DeliveryStore, 'pendingIds'>;
   queues: Queues;
   clock: Pick<Clock, 'nowMs'>;
   random: Random;
@@ -34,6 +39,8 @@ export interface SweepReport {
   shards: number;
   active: number;
   restored: number;
+  /** Jobs with events, deliveries and batches that were put back into the set of events. */
+  eventsRestored: number;
   broken: number;
   /** Jobs of an account that is not configured: nobody reads them. */
   unknownAccount: number;
@@ -43,23 +50,36 @@ export interface SweepReport {
 const spreadPerJobMs = 20;
 const spreadMaxMs = 120_000;
 
+const nothingSwept: SweepReport = {
+  complete: false,
+  shards: 0,
+  active: 0,
+  restored: 0,
+  eventsRestored: 0,
+  broken: 0,
+  unknownAccount: 0,
+};
+
+type Walk = Pick<ShardWalk, 'round' | 'pageMs' | 'remainingMs'>;
+
 /** Never rejects on trouble of the stores: it stops, and says so in the report. */
 export async function sweep(
   ports: SweepPorts,
   settings: SweepSettings,
   remainingMs: () => number,
 ): Promise<SweepReport> {
-  const report: SweepReport = { complete: false, shards: 0, active: 0, restored: 0, broken: 0, unknownAccount: 0 };
+  const report: SweepReport = { ...nothingSwept };
   const run = Math.floor(ports.clock.nowMs() / settings.periodMs);
-  const start = startId(Math.floor(run / settings.shardCount));
+  const walk = { round: Math.floor(run / settings.shardCount), pageMs: settings.pageMs, remainingMs };
+  const shards = Array.from({ length: settings.shardCount }, (_, i) => (run + i) % settings.shardCount);
   try {
     await restorePauses(ports);
     await tidyAll(ports);
-    for (let i = 0; i < settings.shardCount; i++) {
-      const shard = (run + i) % settings.shardCount;
-      if (!(await sweepShard(ports, { ...settings, shard, start }, remainingMs, report))) return report;
+    for (const shard of shards) {
+      if (!(await sweepJobs(ports, shard, walk, report))) return report;
       report.shards++;
     }
+    for (const shard of shards) if (!(await sweepDeliveries(ports, shard, walk, report))) return report;
     report.complete = true;
   } catch (error) {
     if (!(error instanceof DueSetError || error instanceof JobStoreError)) throw error;
@@ -94,39 +114,24 @@ async function tidyAll({ queues, log }: SweepPorts): Promise<void> {
   }
 }
 
-/** False when time ran out before the shard's last page. An empty page is not the last one: only an absent key is. */
-async function sweepShard(
-  ports: SweepPorts,
-  { pageMs, shard, start }: SweepSettings & { shard: number; start: string },
-  remainingMs: () => number,
-  report: SweepReport,
-): Promise<boolean> {
-  let after: string | undefined = start;
-  for (let wrapped = false; ; ) {
-    if (remainingMs() < pageMs) return false;
-    const { ids: page, next } = await ports.store.activeIds(shard, after);
-    const ids = wrapped ? page.filter((id) => id <= start) : page;
+/** False when time ran out. */
+function sweepJobs(ports: SweepPorts, shard: number, walk: Walk, report: SweepReport): Promise<boolean> {
+  const read = (after: string | undefined) => ports.store.activeIds(shard, after);
+  const act = async (ids: readonly string[]) => {
     report.active += ids.length;
     await restore(ports, ids, report);
-    if (wrapped && (next === null || next >= start)) return true;
-    wrapped ||= next === null;
-    after = next ?? undefined;
-  }
+  };
+  return walkShard({ ...walk, prefix: 'job_', read, act });
 }
 
-/**
- * Where in each shard the nth round of runs begins, so that runs which all end at the same page reach the rest in turn.
- * Steps of the golden section spread over the ids, which are spread evenly themselves: when every run gets through a
- * share f of its first shard, the whole shard has been read after 1.7 / f rounds (a round: as many runs as shards).
- */
-function startId(round: number): string {
-  const place = (round * goldenSection) % 1;
-  return `job_${sortedBase32.charAt(place * 32)}${sortedBase32.charAt((place * 1024) % 32)}`;
+/** False when time ran out. */
+function sweepDeliveries(ports: SweepPorts, shard: number, walk: Walk, report: SweepReport): Promise<boolean> {
+  const read = (after: string | undefined) => ports.deliveries.pendingIds(shard, after);
+  const act = async (ids: readonly string[]) => {
+    report.eventsRestored += await restoreDeliveries(ports, ids);
+  };
+  return walkShard({ ...walk, prefix: 'dlv_', read, act });
 }
-
-const goldenSection = (Math.sqrt(5) - 1) / 2;
-/** In the order in which DynamoDB sorts. */
-const sortedBase32 = '234567abcdefghijklmnopqrstuvwxyz';
 
 async function restore(ports: SweepPorts, ids: readonly string[], report: SweepReport): Promise<void> {
   let absent = ids;
@@ -138,6 +143,7 @@ async function restore(ports: SweepPorts, ids: readonly string[], report: SweepR
   const { jobs, broken } = await ports.store.getMany(absent);
   for (const { id, reason } of broken) ports.log.error('record_broken', { jobId: id, reason });
   report.broken += broken.length;
+  report.eventsRestored += await restoreEvents(ports, jobs);
   const lost = jobs.filter((job) => isActive(job.state));
   for (const account of new Set(lost.map((job) => job.account))) {
     const theirs = lost.filter((job) => job.account === account);

@@ -11,12 +11,14 @@ import { KnownJobs } from './known-jobs.ts';
 import { Lanes } from './lanes.ts';
 import { endangeredBelowMs } from './lease.ts';
 import type { Log } from './log.ts';
-import type { Call, Claim, Clock, CreateNews, ExchangeRequest, JobStore, Provider, Random } from './ports.ts';
+import { type News, RunNews } from './news.ts';
+import type { Call, Claim, Clock, ExchangeRequest, JobStore, Provider, Random } from './ports.ts';
 import type { SetClock } from './set-clock.ts';
 import { type StepPorts, type StepResult, step } from './step.ts';
 import { noteSlackMs, StepClock } from './step-clock.ts';
 import { stepSuspect, suspectClaims } from './suspect.ts';
 import { belongsInLine, toFront } from './to-front.ts';
+import { watchedProvider } from './watched-provider.ts';
 import { noWork, type WorkCounts } from './work-counts.ts';
 import { WriteTurns } from './write-turns.ts';
 
@@ -29,6 +31,7 @@ import { WriteTurns } from './write-turns.ts';
 
 export interface WorkbenchPorts {
   notes: StepPorts['notes'];
+  news: News;
   store: Pick<JobStore, 'get' | 'getMany' | 'update'>;
   provider: Provider;
   clock: Clock;
@@ -71,7 +74,7 @@ export class Workbench {
   readonly #hasCreateBudget: boolean;
   readonly #suspects: Lanes<Held>;
   readonly #stepPorts: StepPorts;
-  readonly #createNews = new WeakMap<Call, CreateNews>();
+  readonly #news: RunNews;
   readonly #stepClock: StepClock;
   readonly #known = new KnownJobs(knownJobsMax);
   readonly #end = new AbortController();
@@ -99,21 +102,15 @@ export class Workbench {
     const { store, random, log, notes } = ports;
     this.#stepClock = new StepClock(ports.clock, setClock);
     const nowMs = () => this.#stepClock.nowMs();
-    const heard = breaker.listenTo(ports.provider);
-    const provider: Provider = {
-      create: async (job, call) => {
-        const askedAtMs = ports.clock.monotonicMs();
-        const outcome = await heard.create(job, counted(this.#checked(job, call)));
-        if (call === undefined || call.lost === true) return outcome;
-        const news = this.#creates.heard(outcome, ports.clock.monotonicMs() - askedAtMs, nowMs());
-        if (news !== undefined) this.#createNews.set(call, news);
-        return outcome;
-      },
-      read: (job, call) => heard.read(job, counted(this.#checked(job, call))),
-    };
+    const provider = watchedProvider(breaker.listenTo(ports.provider), {
+      before: (job, call) => counted(this.#checked(job, call)),
+      created: (outcome, call, tookMs) => this.#creates.heard(outcome, call, tookMs, nowMs()),
+      monotonicMs: ports.clock.monotonicMs,
+    });
     const turns = new WriteTurns(this.#end.signal);
     const inTurn = <T>(write: () => Promise<T>) => turns.take(write);
-    this.#stepPorts = { store, provider, random, log, notes, hold, inTurn, nowMs };
+    this.#news = new RunNews(ports.news);
+    this.#stepPorts = { store, provider, random, log, notes, news: this.#news, hold, inTurn, nowMs };
     // Every job that waits for its time listens to the end: hundreds are no leak.
     setMaxListeners(0, this.#end.signal);
   }
@@ -166,8 +163,10 @@ export class Workbench {
         this.#finish(held, { kind: 'remove' });
         continue;
       }
-      // Claimed before and not settled: whoever had it may have written what our copy does not say.
-      const job = held.claims > 1 ? undefined : this.#known.get(held.id);
+      // Claimed before and not settled, or made due by somebody else: who did that may have written what our copy does not say.
+      // It is of no use then for later claims either, should the record not be readable now.
+      if (held.claims > 1 || !this.#stepClock.isOwnDue(held)) this.#known.remember(held.id, null);
+      const job = this.#known.get(held.id);
       if (job === undefined) unknown.push(held);
       else this.#arm(held, job);
     }
@@ -206,18 +205,25 @@ export class Workbench {
     const waitMs = Math.max(this.#stepClock.untilDue(held, notBeforeMs), held.startAtMs - nowMs);
     held.job = job;
     if (!isActive(job.state)) {
-      this.#finish(held, { kind: 'remove' });
+      void this.#tellThen(job, () => this.#finish(held, { kind: 'remove' }));
     } else if (this.#hasCreateBudget && belongsInLine(held, job, this.#stepPorts.nowMs())) {
       this.#hand.finish(held, toFront(job));
     } else if (notBeforeMs - this.#stepPorts.nowMs() > toldWaitMaxMs) {
       // The drain that heard of this wait died before it could settle: the record knows better than the set.
       // It is no due time of this run's own making: whoever comes to it waits for it on Redis' clock.
-      this.#hand.finish(held, { kind: 'due', atMs: notBeforeMs + noteSlackMs });
+      const settle = { kind: 'due', atMs: notBeforeMs + noteSlackMs } as const;
+      void this.#tellThen(job, () => this.#hand.holds(held) && this.#hand.finish(held, settle));
     } else if (waitMs > 0) {
       void this.#armLater(held, job, waitMs);
     } else {
       this.#lanesFor(held, job).push(held);
     }
+  }
+
+  /** It leaves without a step. Whoever wrote the record may have died before anybody was told of what is new in it. */
+  async #tellThen(job: Job, settle: () => void): Promise<void> {
+    if (this.#news.isUntold(job)) await this.#news.announce(job);
+    settle();
   }
 
   #lanesFor(held: Held, job: Job): Lanes<Held> | CreateDesk {
@@ -254,8 +260,7 @@ export class Workbench {
     // Not one that is still to be sent: another drain may send it meanwhile, and its create's hold must not delay a read.
     this.#known.remember(held.id, job !== null && needsCreate(job) ? null : job);
     this.#calls.add(isCreate ? 'creates' : 'reads', held.call, held.rank !== undefined, monotonicMs());
-    const news = this.#createNews.get(held.call);
-    if (news !== undefined) this.#creates.note(news);
+    this.#creates.note(held.call);
     if (settle.kind !== 'wait') this.#finish(held, settle);
     else if (held.rank === undefined) this.#hand.finish(held, toFront(held.job));
     else this.#hand.giveBack(held);

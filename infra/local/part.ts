@@ -65,7 +65,12 @@ async function startSumePart({ port, dataDir, timeScale, jobs, key }: PartOption
   const { startSumeSimulator } = await import('./sume-simulator/start.ts');
   // A day of the simulated plan allows 300 creates: a larger demo would stand still until its tomorrow.
   const limits = jobs > 150 ? { createsPerDay: jobs * 10, readsPerDay: jobs * 1_000 } : {};
-  const simulator = await startSumeSimulator({ port, dataDir, timeScale, apiKeys: key.split(' '), limits });
+  // Without one the simulator sends no webhooks.
+  const webhookSecret = process.env.SUME_SIM_WEBHOOK_SECRET;
+  const simulator = await startSumeSimulator({
+    ...{ port, dataDir, timeScale, apiKeys: key.split(' '), limits },
+    ...(webhookSecret && { webhookSecret }),
+  });
   return { ready: { url: simulator.url, port: simulator.port }, close: simulator.close };
 }
 

@@ -26,6 +26,14 @@ export function dueSetKeys(stage: string, account: string): DueSetKeys {
   };
 }
 
+/** The due set of events stands beside those of the accounts; no account can have this id. */
+export const eventsSetId = '_events';
+
 export function busyKey(stage: string): string {
   return `pk:{${stage}}:busy`;
+}
+
+/** Counter: requests to the API that were given to an owner in one minute, numbered since 1970. Expires. */
+export function requestsKey(stage: string, owner: string, minute: number): string {
+  return `pk:{${stage}}:requests:${owner}:${minute}`;
 }

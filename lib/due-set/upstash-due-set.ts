@@ -106,8 +106,12 @@ export class UpstashDueSet implements DueSet {
 
   async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
     const pull = mode === 'pull' ? '1' : '';
-    const argsOf = ({ id, delayMs }: Entry) => [String(Math.max(0, Math.ceil(delayMs))), id];
-    return this.#addAll(this.#schedule, this.#sharedKeys, entries, scheduleMax, [pull], argsOf);
+    const argsOf = ({ id, delayMs, leaves }: Entry) => [
+      String(Math.max(0, Math.ceil(delayMs))),
+      id,
+      leaves === undefined ? '' : `${9 - leaves.priority} ${leaves.owner}`,
+    ];
+    return this.#addAll(this.#schedule, [...this.#sharedKeys, this.#keys.owners], entries, scheduleMax, [pull], argsOf);
   }
 
   async enqueue(entries: readonly WaitingEntry[]): Promise<{ added: number; wake: boolean }> {

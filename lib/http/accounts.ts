@@ -5,14 +5,16 @@ import type { AccountOverview } from '../account-view.ts';
 import type { Account } from '../accounts.ts';
 import { accountBody } from './account-body.ts';
 import type { ApiEnv, ApiPorts } from './app.ts';
+import { demandScope } from './caller.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { Problem } from './problem.ts';
+import { readNoBody } from './read-no-body.ts';
 
 /** Looking at the accounts that the caller may use or operate, and stopping and starting them. */
 export function accountRoutes(ports: ApiPorts): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.get('/', async (context) => {
+  routes.get('/', demandScope('read'), async (context) => {
     const accounts = visibleAccounts(context.get('owner'), ports.accounts);
     const overviews = await Promise.all(accounts.map(({ id }) => ports.view.overview(id)));
     const bodies = accounts.flatMap((account, index) => {
@@ -29,20 +31,20 @@ export function accountRoutes(ports: ApiPorts): Hono<ApiEnv> {
     return account;
   };
 
-  routes.get('/:id', async (context) => {
+  routes.get('/:id', demandScope('read'), async (context) => {
     const account = findAccount(context, context.req.param('id'));
     return context.json(accountBody(account, await ports.view.overview(account.id)));
   });
 
   const acts = actsOf(ports);
   for (const [name, act] of Object.entries(acts)) {
-    routes.post(`/:id/${name}`, async (context) => {
+    routes.post(`/:id/${name}`, demandScope('admin'), async (context) => {
       const account = findAccount(context, context.req.param('id'));
       const owner = context.get('owner');
       if (!mayOperate(owner, account)) {
         throw new Problem(403, 'not_operator', 'This account is paused and resumed by others.', 'id');
       }
-      demandEmpty(await context.req.text());
+      readNoBody(await context.req.text());
       const overview = await act(account.id);
       ports.log.info('account_operated', { account: account.id, act: name, owner });
       return context.json(accountBody(account, overview));
@@ -62,10 +64,4 @@ function actsOf(ports: ApiPorts): Record<string, (id: string) => Promise<Account
     drain: (id) => pauseAccount(ports, id, 'creates'),
     resume: (id) => resumeAccount(ports, id),
   };
-}
-
-function demandEmpty(text: string): void {
-  if (!/^\s*(\{\s*\})?\s*$/.test(text.slice(0, 1_000)) || text.length > 1_000) {
-    throw new Problem(400, 'body_invalid', 'This takes no body, or {}.', 'body');
-  }
 }

@@ -6,6 +6,8 @@ import { type CostTotal, dayOf } from '../cost.ts';
 import { JobStoreError, messageOf } from '../errors.ts';
 import { accountBody } from './account-body.ts';
 import type { ApiEnv, ApiPorts } from './app.ts';
+import { demandScope } from './caller.ts';
+import { hookStats } from './hook-stats.ts';
 import { isoOrNull } from './iso.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 
@@ -17,11 +19,12 @@ const dayMs = 86_400_000;
 export function statsRoutes(ports: ApiPorts): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  routes.get('/', async (context) => {
+  routes.get('/', demandScope('read'), async (context) => {
     const owner = context.get('owner');
     const accounts = visibleAccounts(owner, ports.accounts);
-    const [costs, ...looked] = await Promise.all([
+    const [costs, hooks, ...looked] = await Promise.all([
       costsOf(ports, owner, accounts),
+      hookStats(ports, accounts),
       ...accounts.map(async (account) => ({ account, overview: await ports.view.overview(account.id) })),
     ]);
     const faults = looked.flatMap(({ account, overview }) =>
@@ -30,6 +33,7 @@ export function statsRoutes(ports: ApiPorts): Hono<ApiEnv> {
     const bodies = looked.map(({ account, overview }) => ({
       ...accountBody(account, overview),
       due_lag_ms: overview.dueLagMs,
+      hooks: hooks.get(account.id) ?? null,
     }));
     return context.json({ at: isoOrNull(ports.clock.nowMs()), accounts: bodies, faults, costs });
   });

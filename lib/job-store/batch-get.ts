@@ -2,7 +2,7 @@ import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamo
 import { JobStoreError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import { attempt } from './attempt.ts';
-import type { Item } from './job-item.ts';
+import type { Item } from './item-fields.ts';
 
 const batchMax = 100;
 const unprocessedTriesMax = 8;

@@ -3,7 +3,7 @@ import type { AccountPauses, RecordedPause } from '../account-pause.ts';
 import type { Paused } from '../account-state.ts';
 import { JobStoreError } from '../errors.ts';
 import { attempt } from './attempt.ts';
-import type { Item } from './job-item.ts';
+import type { Item } from './item-fields.ts';
 import { updateIf } from './update-if.ts';
 
 /**

@@ -1,18 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { JobStoreError } from '../errors.ts';
+import { batchIdFor } from '../identify.ts';
 import type { Job } from '../job.ts';
-import type { BrokenJob, Clock, CreateResult, JobPage, JobStore, ListPosition, UpdateResult } from '../ports.ts';
+import type {
+  BrokenJob,
+  Clock,
+  CreateResult,
+  JobPage,
+  JobStore,
+  ListPosition,
+  ListQuery,
+  UpdateResult,
+} from '../ports.ts';
 import { attempt } from './attempt.ts';
 import { batchGet } from './batch-get.ts';
-import { fromItem, type Item, isExpired, movingAttributes, toItem } from './job-item.ts';
+import type { Item } from './item-fields.ts';
+import { fromItem, isExpired, movingAttributes, toItem } from './job-item.ts';
+import { type IndexQuery, idOf, positionOf, queryActive, queryByBatch, queryByOwner } from './query-index.ts';
 import { unlessConditionFails } from './unless-condition-fails.ts';
+import { updateRevision } from './update-revision.ts';
 
 /** A filtered list reads at most this many index entries before it hands back a short page. */
 const listScanMax = 1_000;
@@ -73,76 +80,55 @@ export class DynamoJobStore implements JobStore {
     // In a turn of its own: what several updates do at once is a stretch in which no read begins on time.
     await setImmediate();
     const next: Job = { ...job, revision: job.revision + 1 };
-    const { set, remove } = movingAttributes(next);
-    const attributes = [...Object.keys(set), ...remove];
-    const command = new UpdateItemCommand({
-      ...this.#at(job.id),
-      ConditionExpression: '#revision = :expected',
-      UpdateExpression: updateExpression(Object.keys(set), remove),
-      ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(Object.entries(set).map(([name, value]) => [`:${name}`, value])),
-        ':expected': { N: String(job.revision) },
-      },
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
-    const stored = await unlessConditionFails(this.#client, this.#at(job.id), () => this.#client.send(command));
-    if (stored === null || holdsAll(stored, set)) return { kind: 'updated', job: next };
-    return { kind: 'stale' };
+    const written = await updateRevision(this.#client, this.#at(job.id), job.revision, movingAttributes(next));
+    return written ? { kind: 'updated', job: next } : { kind: 'stale' };
   }
 
-  async list(owner: string, query: { state?: Job['state']; limit: number; after?: ListPosition }): Promise<JobPage> {
+  async list(owner: string, query: ListQuery): Promise<JobPage> {
+    const { state, batch, limit } = query;
     const found: ListPosition[] = [];
-    let start = query.after === undefined ? undefined : indexKey(owner, query.after);
+    let after: ListPosition | null | undefined = query.after;
     let scanned = 0;
     do {
-      const page = await attempt(() => this.#client.send(this.#listCommand(owner, query, start)));
-      found.push(...(page.Items ?? []).map(positionOf));
-      start = nonEmpty(page.LastEvaluatedKey);
-      scanned += page.ScannedCount ?? 0;
-    } while (start !== undefined && found.length < query.limit && scanned < listScanMax);
-    const shown = found.slice(0, query.limit);
+      const wanted = { state, limit: state === undefined ? limit : Math.max(limit, 250) };
+      const page = await this.#page(owner, batch, wanted, after ?? undefined);
+      found.push(...page.found);
+      after = page.next;
+      scanned += page.scanned;
+    } while (after !== null && found.length < limit && scanned < listScanMax);
+    const shown = found.slice(0, limit);
     const cut = found.length > shown.length ? shown.at(-1) : undefined;
     const { jobs } = await this.getMany(shown.map(({ id }) => id));
     const byId = new Map(jobs.map((job) => [job.id, job]));
     // The index lags the record: what has moved on to another state since is not listed under the old one.
     const current = shown
       .flatMap(({ id }) => byId.get(id) ?? [])
-      .filter((job) => query.state === undefined || job.state === query.state);
-    return { jobs: current, next: cut ?? (start === undefined ? null : positionOf(start)) };
+      .filter((job) => state === undefined || job.state === state);
+    return { jobs: current, next: cut ?? after };
   }
 
-  async activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }> {
-    const page = await attempt(() =>
-      this.#client.send(
-        new QueryCommand({
-          TableName: this.#table,
-          IndexName: 'active',
-          KeyConditionExpression: after === undefined ? 'active = :shard' : 'active = :shard AND id > :after',
-          ExpressionAttributeValues: {
-            ':shard': { S: String(shard) },
-            ...(after === undefined ? {} : { ':after': { S: after } }),
-          },
-        }),
-      ),
-    );
-    const ids = (page.Items ?? []).map((item) => item.id?.S ?? '');
-    return { ids, next: nonEmpty(page.LastEvaluatedKey)?.id?.S ?? null };
+  activeIds(shard: number, after?: string): Promise<{ ids: string[]; next: string | null }> {
+    return queryActive(this.#client, this.#table, String(shard), after);
   }
 
-  #listCommand(owner: string, query: { state?: Job['state']; limit: number }, start: Item | undefined): QueryCommand {
-    const { state } = query;
-    return new QueryCommand({
-      TableName: this.#table,
-      IndexName: 'by-owner',
-      KeyConditionExpression: '#owner = :owner',
-      ExpressionAttributeNames: { '#owner': 'owner', ...(state === undefined ? {} : { '#state': 'state' }) },
-      ExpressionAttributeValues: { ':owner': { S: owner }, ...(state === undefined ? {} : { ':state': { S: state } }) },
-      ...(state === undefined ? {} : { FilterExpression: '#state = :state' }),
-      ScanIndexForward: false,
-      Limit: state === undefined ? query.limit : Math.max(query.limit, 250),
-      ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+  async #page(
+    owner: string,
+    batch: string | undefined,
+    wanted: IndexQuery,
+    after: ListPosition | undefined,
+  ): Promise<{ found: ListPosition[]; scanned: number; next: ListPosition | null }> {
+    if (batch === undefined) {
+      const page = await queryByOwner(this.#client, this.#table, owner, { ...wanted, after });
+      return { ...page, found: page.items.map(positionOf) };
+    }
+    const batchId = batchIdFor(owner, batch);
+    const { items, scanned, next } = await queryByBatch(this.#client, this.#table, batchId, {
+      ...wanted,
+      after: after?.id,
     });
+    // By id alone: the index does not know when they were made.
+    const at = (id: string) => ({ id, createdAtMs: 0 });
+    return { found: items.map((item) => at(idOf(item))), scanned, next: next === null ? null : at(next) };
   }
 
   async #getItem(id: string): Promise<Item | undefined> {
@@ -160,26 +146,4 @@ export class DynamoJobStore implements JobStore {
       throw new JobStoreError(`The record of ${item.id?.S ?? 'a job'} can't be read: ${read.broken}.`, true);
     return read.job;
   }
-}
-
-function updateExpression(set: string[], remove: string[]): string {
-  const assignments = set.map((name) => `#${name} = :${name}`).join(', ');
-  return `SET ${assignments} REMOVE ${remove.map((name) => `#${name}`).join(', ')}`;
-}
-
-/** True when the stored item already is what an update meant to write: its first reply was lost, not the race. */
-function holdsAll(stored: Item, wanted: Item): boolean {
-  return Object.entries(wanted).every(([name, value]) => stored[name]?.S === value.S && stored[name]?.N === value.N);
-}
-
-function nonEmpty(key: Item | undefined): Item | undefined {
-  return key === undefined || Object.keys(key).length === 0 ? undefined : key;
-}
-
-function indexKey(owner: string, at: ListPosition): Item {
-  return { id: { S: at.id }, owner: { S: owner }, created_at_ms: { N: String(at.createdAtMs) } };
-}
-
-function positionOf(item: Item): ListPosition {
-  return { id: item.id?.S ?? '', createdAtMs: Number(item.created_at_ms?.N) };
 }

@@ -3,7 +3,7 @@ import { type CostEntry, type CostTotal, dayEndMs, type Ledger } from '../cost.t
 import type { Clock } from '../ports.ts';
 import { attempt } from './attempt.ts';
 import { batchGet } from './batch-get.ts';
-import type { Item } from './job-item.ts';
+import type { Item } from './item-fields.ts';
 
 const keptDays = 400;
 const writesAtOnce = 25;

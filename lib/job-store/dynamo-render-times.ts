@@ -3,7 +3,7 @@ import { JobStoreError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import { noRenderTimes, type RenderSamples, type RenderTimes, type RenderTimesStore, turned } from '../render-times.ts';
 import { attempt } from './attempt.ts';
-import { type Item, number } from './job-item.ts';
+import { type Item, number } from './item-fields.ts';
 import { addition, type Change, expressionOf, replacement, timesOf } from './times-item.ts';
 import { updateIf } from './update-if.ts';
 

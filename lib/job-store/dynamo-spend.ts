@@ -2,7 +2,7 @@ import { type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb
 import { dayEndMs } from '../cost.ts';
 import { JobStoreError } from '../errors.ts';
 import type { Reservation, ReserveResult, SpendStore } from '../spending-cap.ts';
-import { type Item, number } from './job-item.ts';
+import { type Item, number } from './item-fields.ts';
 import { unlessConditionFails } from './unless-condition-fails.ts';
 
 /** Longer than a submit can take, its repeats by the SDK included. */

@@ -1,19 +1,13 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { pendingEvents } from '../event.ts';
+import { batchIdFor } from '../identify.ts';
 import { isActive, type Job, jobStates, priorityDefault, priorityMax } from '../job.ts';
 import { isObject } from '../json.ts';
+import { attributesOf, type Fields, fieldsOf, type Item, timeMaxMs } from './item-fields.ts';
 
 /*
- * A job as a DynamoDB item and back. Scalars are attributes; documents (input, metadata, result, usage, history, last
- * fault) are kept as JSON text: numbers survive as they were, absent fields stay absent, and an SDK upgrade changes
- * nothing. Attributes that this release does not know are left alone by updates, so that a newer release's data
- * survives a rollback.
+ * A job as a DynamoDB item and back. Attributes that this release does not know are left alone by updates, so that a newer
+ * release's data survives a rollback.
  */
-export type Item = Record<string, AttributeValue>;
-
-/** A number as an attribute. */
-export function number(value: number): AttributeValue {
-  return { N: String(value) };
-}
 
 /** A terminal job is kept this long, then DynamoDB may delete it at any time; reads treat it as gone at once. */
 export const retentionMs = 30 * 24 * 3_600_000;
@@ -25,17 +19,11 @@ export function shardOf(id: string): number {
   return id.charCodeAt(id.length - 1) % shardCount;
 }
 
-/** No number of ours is larger than the last time that a Date can hold. */
-const timeMaxMs = 8.64e15;
-
 /** After a deadline, or the moment at which a job was armed again: due.ts tries for 78 h, and the last wait may be an hour and a tenth. */
 const lastReadAfterMaxMs = 80 * 3_600_000;
 
 /** `rearmedAtMs` is as old as the write that noted it; what was written since may be by a clock that is this much behind. */
 const rearmedAheadMaxMs = 3_600_000;
-
-/** `object` and `list` are stored as JSON text. */
-type Kind = 'text' | 'number' | 'object' | 'list';
 
 /** Written once, with the record. */
 const fixedFields = {
@@ -48,9 +36,13 @@ const fixedFields = {
   metadata: ['metadata', 'object'],
   priority: ['priority', 'number'],
   estimatedMicros: ['estimated_micros', 'number'],
+  batch: ['batch', 'text'],
+  webhookUrl: ['webhook_url', 'text'],
+  webhookEvents: ['webhook_events', 'list'],
+  adopted: ['adopted', 'flag'],
   createdAtMs: ['created_at_ms', 'number'],
   deadlineAtMs: ['deadline_at_ms', 'number'],
-} as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
+} as const satisfies Fields & Partial<Record<keyof Job, unknown>>;
 
 /** Written again with every update. */
 const movingFields = {
@@ -70,38 +62,33 @@ const movingFields = {
   lastFault: ['last_fault', 'object'],
   result: ['result', 'object'],
   usage: ['usage', 'object'],
+  cancelAskedAtMs: ['cancel_asked_at_ms', 'number'],
+  cancelSentAtMs: ['cancel_sent_at_ms', 'number'],
+  hookUrl: ['hook_url', 'text'],
+  hook: ['hook', 'object'],
+  events: ['events', 'list'],
   history: ['history', 'list'],
   revision: ['revision', 'number'],
-} as const satisfies Partial<Record<keyof Job, [string, Kind]>>;
+} as const satisfies Fields & Partial<Record<keyof Job, unknown>>;
 
-const fields = { ...fixedFields, ...movingFields } satisfies Record<keyof Job, readonly [string, Kind]>;
+const fields = { ...fixedFields, ...movingFields } satisfies Fields & Record<keyof Job, unknown>;
 
 /** The attributes that an update writes: `set` those with a value, `remove` those without. */
 export function movingAttributes(job: Job): { set: Item; remove: string[] } {
-  const set: Item = {};
-  const remove: string[] = [];
-  for (const [field, [attribute, kind]] of Object.entries(movingFields)) {
-    const value = job[field as keyof typeof movingFields];
-    if (value === undefined) remove.push(attribute);
-    else set[attribute] = encode(value, kind);
-  }
-  if (isActive(job.state)) {
-    set.active = { S: String(shardOf(job.id)) };
-    remove.push('expires_at');
-  } else {
-    // Seconds, unlike every other time here: it is what DynamoDB's TTL reads. Only ended jobs have it.
-    set.expires_at = { N: String(Math.floor(((job.finishedAtMs ?? job.updatedAtMs) + retentionMs) / 1000)) };
-    remove.push('active');
-  }
+  const { set, remove } = attributesOf(movingFields, job);
+  // Also one that has ended, until its last event is on its way.
+  if (isActive(job.state) || pendingEvents(job).length > 0) set.active = { S: String(shardOf(job.id)) };
+  else remove.push('active');
+  // Seconds, unlike every other time here: it is what DynamoDB's TTL reads. Only ended jobs have it.
+  if (isActive(job.state)) remove.push('expires_at');
+  else set.expires_at = { N: String(Math.floor(((job.finishedAtMs ?? job.updatedAtMs) + retentionMs) / 1000)) };
   return { set, remove };
 }
 
 export function toItem(job: Job): Item {
-  const item: Item = movingAttributes(job).set;
-  for (const [field, [attribute, kind]] of Object.entries(fixedFields)) {
-    const value = job[field as keyof typeof fixedFields];
-    if (value !== undefined) item[attribute] = encode(value, kind);
-  }
+  const item: Item = { ...movingAttributes(job).set, ...attributesOf(fixedFields, job).set };
+  // What the index of a batch's jobs is made of.
+  if (job.batch !== undefined) item.batch_id = { S: batchIdFor(job.owner, job.batch) };
   return item;
 }
 
@@ -114,14 +101,9 @@ export function isExpired(item: Item, nowMs: number): boolean {
 
 /** The job that an item holds, or why it can't be read: a field's name and what is wrong with it. */
 export function fromItem(item: Item): { job: Job } | { broken: string } {
-  const job: Record<string, unknown> = { ...defaults };
-  for (const [field, [attribute, kind]] of Object.entries(fields)) {
-    const value = item[attribute];
-    if (value === undefined) continue;
-    const decoded = decode(value, kind);
-    if (decoded === undefined) return { broken: `attribute ${attribute} is not ${kind}` };
-    job[field] = decoded;
-  }
+  const read = fieldsOf(fields, item);
+  if ('broken' in read) return read;
+  const job: Record<string, unknown> = { ...defaults, ...read.found };
   const missing = requiredFields.find((field) => job[field] === undefined);
   if (missing !== undefined) return { broken: `attribute ${fields[missing][0]} is missing` };
   if (!jobStates.includes(job.state as Job['state'])) return { broken: `state ${quoted(job.state)} is unknown` };
@@ -131,11 +113,12 @@ export function fromItem(item: Item): { job: Job } | { broken: string } {
   // Asked about it, Sume would not know the job, and it would be lost.
   if (job.provider !== 'sume') return { broken: `provider ${quoted(job.provider)} is unknown` };
   if (!(job.history as unknown[]).every(isTimed)) return { broken: 'attribute history has an entry without a time' };
+  if (!(job.events as unknown[]).every(isEvent)) return { broken: 'attribute events has an entry that is no event' };
   if (job.lastFault !== undefined && !isTimed(job.lastFault)) return { broken: 'attribute last_fault has no time' };
-  const read = job as unknown as Job;
+  const sound = job as unknown as Job;
   // In seconds, say: by it the job's days would long be over.
-  if (read.deadlineAtMs < read.createdAtMs) return { broken: 'attribute deadline_at_ms is before created_at_ms' };
-  return { job: withoutEndlessWait(withoutLaterRearming(read)) };
+  if (sound.deadlineAtMs < sound.createdAtMs) return { broken: 'attribute deadline_at_ms is before created_at_ms' };
+  return { job: withoutEndlessWait(withoutLaterRearming(sound)) };
 }
 
 /** For a log line, which must not be as long as an item may be. */
@@ -165,6 +148,10 @@ function isTimed(entry: unknown): boolean {
   return isObject(entry) && typeof entry.atMs === 'number' && Math.abs(entry.atMs) <= timeMaxMs;
 }
 
+function isEvent(entry: unknown): boolean {
+  return isTimed(entry) && isObject(entry) && typeof entry.id === 'string' && typeof entry.type === 'string';
+}
+
 const requiredFields = ['id', 'owner', 'account', 'state', 'input', 'createdAtMs', 'deadlineAtMs', 'revision'] as const;
 
 const counts = [
@@ -186,25 +173,6 @@ const defaults: Partial<Job> = {
   failuresInRow: 0,
   missingReads: 0,
   resultReads: 0,
+  events: [],
   history: [],
 };
-
-function encode(value: unknown, kind: Kind): AttributeValue {
-  if (kind === 'number') return { N: String(value) };
-  return { S: kind === 'text' ? String(value) : JSON.stringify(value) };
-}
-
-/** Undefined when the attribute is not of the kind. */
-function decode(value: AttributeValue, kind: Kind): unknown {
-  if (kind === 'number') {
-    const number = Number(value.N ?? Number.NaN);
-    return Math.abs(number) <= timeMaxMs ? number : undefined;
-  }
-  if (value.S === undefined || kind === 'text') return value.S;
-  try {
-    const document: unknown = JSON.parse(value.S);
-    return (kind === 'list' ? Array.isArray(document) : isObject(document)) ? document : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../json.ts';
 import { type Bins, binCount, type Generation, noBins, type RenderSamples, type RenderTimes } from '../render-times.ts';
-import { type Item, number } from './job-item.ts';
+import { type Item, number } from './item-fields.ts';
 
 /*
  * Render times as an item and back. Each bin of the current generation is a number of its own, absent for 0, so that many

@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException, type DynamoDBClient, GetItemCommand } 
 import { JobStoreError, messageOf } from '../errors.ts';
 import { attempt } from './attempt.ts';
 import { inTime } from './in-time.ts';
-import type { Item } from './job-item.ts';
+import type { Item } from './item-fields.ts';
 
 /**
  * Null when the write of the one item at `at` went through; the stored item, empty where there is none, when its condition

@@ -5,7 +5,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { attempt } from './attempt.ts';
-import type { Item } from './job-item.ts';
+import type { Item } from './item-fields.ts';
 
 type Update = Omit<UpdateItemCommandInput, 'ReturnValues'> & { ConditionExpression: string };
 

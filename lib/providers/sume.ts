@@ -1,7 +1,7 @@
 import type { Job, JobResult } from '../job.ts';
 import { depthOf, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Call, Provider } from '../ports.ts';
+import type { Call, CancelOutcome, Provider } from '../ports.ts';
 import type { HttpAnswer, HttpClient, HttpFailure, HttpRequest } from './http.ts';
 import { callsLeft, retryAfterMs } from './retry-after.ts';
 import { SumeFaults } from './sume-fault.ts';
@@ -26,6 +26,9 @@ export interface SumeAccount {
   keyPrefix: string;
 }
 
+type Trouble = Extract<Outcome, { kind: 'trouble' }>;
+type Unread = Trouble | Extract<Outcome, { kind: 'missing' | 'throttled' | 'denied' }>;
+
 /** The Sume API, `/v1`. Every answer becomes an outcome; nothing is thrown. */
 export class Sume implements Provider {
   readonly #http: Pick<HttpClient, 'send'>;
@@ -41,7 +44,7 @@ export class Sume implements Provider {
   async create(job: Job, call: Call = {}): Promise<Outcome> {
     const answer = await this.#call('POST', '/v1/videos', {
       headers: { 'content-type': 'application/json', 'idempotency-key': `${this.#account.keyPrefix}${job.id}` },
-      body: JSON.stringify(job.input),
+      body: JSON.stringify(job.hookUrl === undefined ? job.input : { ...job.input, webhook_url: job.hookUrl }),
       call,
     });
     noteLeft(call, answer);
@@ -56,6 +59,8 @@ export class Sume implements Provider {
     if (answer.status === 402) return { kind: 'denied', fault, noCredit: true };
     if ([401, 403].includes(answer.status)) return { kind: 'denied', fault };
     if (answer.status === 429) return { kind: 'no_slot', fault, retryAfterMs: waitMs };
+    // The address is ours, not the caller's: no job is to end for it.
+    if (job.hookUrl !== undefined && isOfWebhook(body)) return { kind: 'denied', fault };
     // Only Sume's own error envelope refuses a job for good: a 404 page of a proxy says nothing about it. 408, 409
     // and 425 speak of this call, not of the job.
     const ofJob = answer.status >= 400 && answer.status < 500 && ![408, 409, 425].includes(answer.status);
@@ -91,6 +96,31 @@ export class Sume implements Provider {
     }
   }
 
+  async cancel(job: Job, call: Call = {}): Promise<CancelOutcome> {
+    const id = job.providerJobId ?? '';
+    if (!safeSegment.test(id)) return this.#trouble('invalid_answer', 'The job has no usable provider job id.');
+    const idempotencyKey = `${this.#account.keyPrefix}${job.id}-cancel`;
+    const answer = await this.#call('POST', `/v1/jobs/${id}/cancel`, {
+      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+      body: '{}',
+      call,
+    });
+    noteLeft(call, answer);
+    if (answer.kind === 'failure') return this.#unread(answer);
+    const body = jsonObject(answer);
+    if (answer.status >= 200 && answer.status < 300) {
+      const about = body === null ? undefined : jobIdOf(body);
+      if (about !== undefined && about !== id) return this.#wrongJob(id);
+      const isNonsense = body === null && answer.text !== '';
+      return isNonsense
+        ? { kind: 'trouble', fault: this.#faults.ofNonsense(answer), retryAfterMs: null }
+        : { kind: 'told' };
+    }
+    // Sume's own no: there is nothing to cancel any more. Whether the render ended otherwise, only a read tells.
+    const isTooLate = [400, 409, 422].includes(answer.status) && isObject(body?.error);
+    return isTooLate ? { kind: 'told' } : this.#unread(answer);
+  }
+
   /** One read is a status call and, at the end, a result call; together they get the time of one. */
   async #withResult(id: string, said: { word: string }, sofar: { usedMs: number; call: Call }): Promise<Outcome> {
     sofar.call.requests = (sofar.call.requests ?? 1) + 1;
@@ -112,7 +142,7 @@ export class Sume implements Provider {
   }
 
   /** What a read that brought no usable document means. */
-  #unread(answer: HttpAnswer | HttpFailure): Outcome {
+  #unread(answer: HttpAnswer | HttpFailure): Unread {
     if (answer.kind === 'failure') return this.#trouble(answer.code, answer.message);
     const body = jsonObject(answer);
     if (answer.status === 200) return { kind: 'trouble', fault: this.#faults.ofNonsense(answer), retryAfterMs: null };
@@ -140,11 +170,11 @@ export class Sume implements Provider {
     return { kind: 'accepted', providerJobId, phase: verdict.phase, hintMs, ...said };
   }
 
-  #wrongJob(id: string): Outcome {
+  #wrongJob(id: string): Trouble {
     return this.#trouble('wrong_job', `Asked for ${id}, the answer is about another job.`);
   }
 
-  #trouble(code: string, message: string): Outcome {
+  #trouble(code: string, message: string): Trouble {
     return { kind: 'trouble', fault: this.#faults.of(code, message), retryAfterMs: null };
   }
 }
@@ -161,6 +191,11 @@ function resultOf(body: JsonObject): JobResult | null {
   const tooDeep = depthOf(value, resultDepthMax) > resultDepthMax;
   const tooMuch = tooDeep || Buffer.byteLength(JSON.stringify(value)) > resultMax;
   return tooMuch ? { value: null, truncated: true } : { value, truncated: false };
+}
+
+/** An error that names the field. */
+function isOfWebhook(body: JsonObject | null): boolean {
+  return isObject(body?.error) && /webhook/i.test(JSON.stringify(body.error));
 }
 
 function jsonObject(answer: HttpAnswer): JsonObject | null {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { jsonLog, type Log } from '../log.ts';
+import { withLogContext } from '../log-context.ts';
 import type { Clock, Random } from '../ports.ts';
 
 /* The only place that reads the clock, rolls the dice and writes to standard output. */
@@ -30,4 +32,6 @@ export const clock: Clock = {
 
 export const random: Random = () => Math.random();
 
-export const log: Log = jsonLog((line) => process.stdout.write(`${line}\n`), clock.nowMs);
+export const newId = (): string => randomUUID();
+
+export const log: Log = withLogContext(jsonLog((line) => process.stdout.write(`${line}\n`), clock.nowMs));

@@ -8,8 +8,8 @@ export interface InvokeEndpoint {
   close(): void;
 }
 
-/** Answers 202 at once, as Lambda does when it has queued the event, and hands the event over. */
-export async function startInvokeEndpoint(invoked: (event: string) => void): Promise<InvokeEndpoint> {
+/** Answers 202 at once, as Lambda does when it has queued the event, and hands the event and the function's name over. */
+export async function startInvokeEndpoint(invoked: (event: string, name: string) => void): Promise<InvokeEndpoint> {
   const server = createServer((request, response) => {
     let event = '';
     request.setEncoding('utf8').on('data', (chunk: string) => {
@@ -17,9 +17,10 @@ export async function startInvokeEndpoint(invoked: (event: string) => void): Pro
     });
     request.on('end', () => {
       const isAsynchronous = request.headers['x-amz-invocation-type'] === 'Event';
-      const isInvoke = request.method === 'POST' && (request.url ?? '').endsWith('/invocations');
-      response.writeHead(isAsynchronous && isInvoke ? 202 : 400).end();
-      if (isAsynchronous && isInvoke) invoked(event === '' ? '{}' : event);
+      const [, name] = /\/functions\/([^/]+)\/invocations$/.exec(request.url ?? '') ?? [];
+      const isInvoke = request.method === 'POST' && isAsynchronous && name !== undefined;
+      response.writeHead(isInvoke ? 202 : 400).end();
+      if (isInvoke) invoked(event === '' ? '{}' : event, name);
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

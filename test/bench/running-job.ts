@@ -25,6 +25,8 @@ export function runningJob(job: number, nowMs: number): Job {
   const running = enter(sent, 'processing', nowMs, 'processing');
   return {
     ...running,
+    // Nobody listens to it.
+    events: running.events.map(({ pending: _, ...event }) => event),
     providerJobId: providerIdOf(job),
     providerStatus: 'processing',
     submittedAtMs: nowMs,

@@ -6,6 +6,7 @@ import { shardCount } from '../../lib/job-store/job-item.ts';
 import { type SweepPorts, sweep } from '../../lib/sweep.ts';
 import { useAccountApi } from '../support/account-api.ts';
 import { dynamoClient, testNowMs as nowMs, startLossyProxy } from '../support/dynamo.ts';
+import { noEvents } from '../support/no-events.ts';
 
 /* A pause is in the record before it is in Redis, and outlives Redis: over HTTP, on real parts. */
 
@@ -25,7 +26,7 @@ async function itemOf(account = 'studio') {
 }
 
 function sweepOnce(given: Partial<SweepPorts> = {}) {
-  const ports = { ...api.ports, random: () => 0, ...given };
+  const ports = { ...api.ports, ...noEvents, random: () => 0, ...given };
   return sweep(ports, { shardCount, pageMs: 1_000, periodMs: 300_000 }, () => 60_000);
 }
 

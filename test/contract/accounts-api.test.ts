@@ -117,7 +117,8 @@ describe('stopping an account', () => {
     expect(resumed).toMatchObject({ status: 200, body: { state: 'active', since: null, creates_hold: null } });
     expect((await api.call('GET', '/v1/accounts/studio')).body).toEqual(resumed.body);
     expect(api.woken).toEqual(['studio']);
-    expect(api.logged.map(({ fields }) => fields)).toEqual([
+    const operated = api.logged.filter(({ event }) => event === 'account_operated');
+    expect(operated.map(({ fields }) => fields)).toEqual([
       { account: 'studio', act: 'pause', owner: 'acme' },
       { account: 'studio', act: 'resume', owner: 'acme' },
     ]);
@@ -226,10 +227,20 @@ describe('health', () => {
     expect(await health(app)).toEqual([200, { status: 'degraded', stage: 'test', faults }]);
   });
 
-  it('says so when the due set is out of reach, and nothing of why', async () => {
+  it('T111 is a 503 that names an account whose key is refused, and one whose jobs nobody has worked for ten minutes', async () => {
+    await api.state('own', { breaker: `denied ${nowMs + hourMs} 1 0` });
+    await api.put('due', 'open', nowMs - 600_000, 'long-due');
+    const faults = [
+      { account: 'own', code: 'denied' },
+      { account: 'open', code: 'not_drained' },
+    ];
+    expect(await health(api.app())).toEqual([503, { status: 'down', stage: 'test', faults }]);
+  });
+
+  it('T111 is a 503 that says so when the due set is out of reach, and nothing of why', async () => {
     await api.upstash.setFaults({ failWith: { status: 500, body: { error: 'ERR away' } } });
     const faults = [{ code: 'due_set_unreachable' }];
-    expect(await health(api.app())).toEqual([200, { status: 'degraded', stage: 'test', faults }]);
+    expect(await health(api.app())).toEqual([503, { status: 'down', stage: 'test', faults }]);
   });
 });
 

@@ -196,7 +196,7 @@ describe('read', () => {
     const foreign = await call('GET', `/v1/jobs/${body.id}`, { owner: 'globex' });
     const unknown = await call('GET', `/v1/jobs/job_${'a'.repeat(32)}`);
     expectProblem(foreign, 404, 'id');
-    expect(foreign.body).toEqual(unknown.body);
+    expect({ ...foreign.body, request_id: '' }).toEqual({ ...unknown.body, request_id: '' });
   });
 
   test.each(['..', '%2e%2e', 'a%2Fb', 'a/b', 'x'.repeat(1_024), 'job_%00', '%F0%9F%8E%AC', 'job_ABC', '%'])(

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { type DrainSettings, drain } from '../../lib/drain.ts';
+import { pendingEvents } from '../../lib/event.ts';
 import type { Job } from '../../lib/job.ts';
+import type { News } from '../../lib/news.ts';
 import { allJobs, type Parts, remaining, startParts, strike, submitClip, sweepAll } from '../support/parts.ts';
 import { dueKey, membersOf, waitingKey } from '../support/upstash.ts';
 
@@ -259,4 +261,20 @@ test('jobs that were only in hand beside it, or whose claims were never heard of
   await expectAllCompleted(8);
   expect((await allJobs(parts)).some((job) => job.suspectedAtMs !== undefined)).toBe(false);
   expect(parts.sume.report()).toMatchObject({ billedClips: 8, duplicateReads: 0 });
+});
+
+test('an end that a drain wrote and did not live to announce is announced by the one that claims the job next', async () => {
+  parts = await startParts({ renderSeconds: 5 });
+  await submitClips(1);
+  const listened: News = { address: (job) => job, announce: async () => {} };
+  const told: string[] = [];
+  // As if it had died right after its write: the id is still in the set, the record has ended.
+  await drain({ ...parts.ports, news: listened }, parts.settings, remaining(parts, hour));
+  const [ended] = await allJobs(parts);
+  expect(pendingEvents(ended as Job).map(({ type }) => type)).toContain('job.completed');
+  await parts.ports.dueSet.schedule([{ id: (ended as Job).id, delayMs: 0 }]);
+  const news: News = { ...listened, announce: async ({ id }) => void told.push(id) };
+  await drain({ ...parts.ports, news }, parts.settings, remaining(parts, hour));
+  expect(told).toEqual([ended?.id]);
+  expect(await parts.upstash.direct('ZCARD', dueKey)).toBe(0);
 });

@@ -209,6 +209,22 @@ describe.each(dueSets)('who waits for the due set $name', ({ use }) => {
     expect(ids(await admit(2, { claimMax: 0 }))).toContain('job_single');
   });
 
+  test('nor does an owner whose jobs in line were canceled stand behind the places that they had', async () => {
+    const canceled = waiting(1_000, 1, { owner: 'fickle' });
+    await on.set.enqueue(canceled);
+    const leaves = { owner: 'fickle', priority: canceled[0]?.priority ?? 0 };
+    await on.set.schedule(
+      canceled.map(({ id }) => ({ id, delayMs: 0, leaves })),
+      'pull',
+    );
+    await on.set.schedule([{ id: canceled[0]?.id ?? '', delayMs: 0, leaves }], 'pull');
+    await on.set.enqueue(
+      waiting(500, 1, { owner: 'flood' }).map(({ id, ...rest }) => ({ ...rest, id: `${id}-flood` })),
+    );
+    await on.set.enqueue([{ id: 'job_single', owner: 'fickle', priority: leaves.priority, expiresInMs: 60 * second }]);
+    expect(ids(await admit(2, { claimMax: 0 }))).toContain('job_single');
+  });
+
   test('a job that never stood in line can be put there, with its deadline', async () => {
     const claim = await on.claimOne('job_old');
     const newcomer = { owner: 'acme', priority: 5, deadlineAtMs: start + 30 * second };

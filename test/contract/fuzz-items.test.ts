@@ -15,7 +15,8 @@ import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set
 import { jobIdFor } from '../../lib/identify.ts';
 import { isActive, type JobState, jobStates } from '../../lib/job.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
-import { fromItem, type Item, isExpired, toItem } from '../../lib/job-store/job-item.ts';
+import type { Item } from '../../lib/job-store/item-fields.ts';
+import { fromItem, isExpired, toItem } from '../../lib/job-store/job-item.ts';
 import type { Provider } from '../../lib/ports.ts';
 import type { HttpAnswer } from '../../lib/providers/http.ts';
 import { Sume } from '../../lib/providers/sume.ts';

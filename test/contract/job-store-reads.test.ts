@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { JobStoreError } from '../../lib/errors.ts';
 import { jobIdFor } from '../../lib/identify.ts';
 import { enter, type Job, type JobState, jobStates } from '../../lib/job.ts';
-import { type Item, shardCount, shardOf, toItem } from '../../lib/job-store/job-item.ts';
+import type { Item } from '../../lib/job-store/item-fields.ts';
+import { shardCount, shardOf, toItem } from '../../lib/job-store/job-item.ts';
 import type { JobPage, JobStore, ListPosition } from '../../lib/ports.ts';
 import { testJob, testNowMs } from '../support/dynamo.ts';
 import { jobStores, useDynamoJobStore } from '../support/job-stores.ts';
@@ -17,7 +18,7 @@ const newId = () => `job_${++jobs}`;
 async function pagesOf(
   store: JobStore,
   owner: string,
-  query: { state?: JobState; limit: number },
+  query: { state?: JobState; batch?: string; limit: number },
   between?: () => Promise<unknown>,
 ) {
   const found: JobPage[] = [];
@@ -33,7 +34,11 @@ async function pagesOf(
 
 const idsOf = (found: JobPage[]) => found.flatMap((page) => page.jobs.map(({ id }) => id));
 
-type PagesGiven = [owner: string, query: { state?: JobState; limit: number }, between?: () => Promise<unknown>];
+type PagesGiven = [
+  owner: string,
+  query: { state?: JobState; batch?: string; limit: number },
+  between?: () => Promise<unknown>,
+];
 
 describe.each(jobStores)('the record $name', ({ use }) => {
   const on = use();
@@ -125,6 +130,29 @@ describe.each(jobStores)('the record $name', ({ use }) => {
       expect(idsOf(await pages(owner, { state: 'lost', limit: 5 }))).toEqual([]);
     });
 
+    test('of a batch finds exactly its jobs, by id, in pages and by state, and none of another owner', async () => {
+      const rows = Array.from({ length: 60 }, (_, n) =>
+        testJob({
+          ...{ id: newId(), owner, createdAtMs: testNowMs - n, state: n % 4 === 0 ? 'failed' : 'waiting' },
+          ...(n % 3 === 0 ? { batch: 'night' } : {}),
+        }),
+      );
+      await on.fill([...rows, testJob({ id: newId(), owner: `${owner}-other`, batch: 'night' })]);
+      const night = rows.filter(({ batch }) => batch === 'night');
+      for (const limit of [1, 7, 100]) {
+        const ids = idsOf(await pages(owner, { batch: 'night', limit }));
+        expect(ids).toEqual(night.map(({ id }) => id).sort());
+        const failed = idsOf(await pages(owner, { batch: 'night', state: 'failed', limit }));
+        expect(failed).toEqual(
+          night
+            .filter(({ state }) => state === 'failed')
+            .map(({ id }) => id)
+            .sort(),
+        );
+      }
+      expect(idsOf(await pages(owner, { batch: 'day', limit: 5 }))).toEqual([]);
+    });
+
     test('from a position of a job that is gone goes on behind it', async () => {
       await fill(9);
       const [newest] = (await on.store.list(owner, { limit: 1 })).jobs;
@@ -136,16 +164,20 @@ describe.each(jobStores)('the record $name', ({ use }) => {
   });
 
   describe('active ids', () => {
-    test('are exactly those of the active jobs, each in its own shard', async () => {
+    test('are exactly those of the active jobs and of those with untold events, each in its own shard', async () => {
       const { store: own, fill } = await on.empty();
       const all = Array.from({ length: 240 }, (_, n) =>
         testJob({ id: jobIdFor('acme', `key-${n}`), state: jobStates[n % jobStates.length] ?? 'waiting' }),
       );
       await fill(all);
-      const ended = enter(all[0] as Job, 'completed', testNowMs);
+      const ended = { ...enter(all[0] as Job, 'completed', testNowMs), events: [] };
       await own.update(ended);
+      const untold = all.find(({ state }) => state === 'failed') as Job;
+      await own.update({ ...untold, events: [{ id: 'evt_1', type: 'job.failed', atMs: testNowMs, pending: true }] });
       const active = ['waiting', 'submitting', 'queued', 'processing', 'overdue'];
-      const wanted = all.filter(({ state, id }) => active.includes(state) && id !== ended.id).map(({ id }) => id);
+      const wanted = all
+        .filter(({ state, id }) => id === untold.id || (active.includes(state) && id !== ended.id))
+        .map(({ id }) => id);
       const shards = await Promise.all(Array.from({ length: shardCount }, (_, shard) => own.activeIds(shard)));
       expect(shards.flatMap(({ ids }) => ids).sort()).toEqual(wanted.sort());
       for (const [shard, { ids, next }] of shards.entries()) {

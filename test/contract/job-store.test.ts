@@ -2,7 +2,8 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { JobStoreError } from '../../lib/errors.ts';
 import { enter, type Job } from '../../lib/job.ts';
-import { type Item, retentionMs, toItem } from '../../lib/job-store/job-item.ts';
+import type { Item } from '../../lib/job-store/item-fields.ts';
+import { retentionMs, toItem } from '../../lib/job-store/job-item.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { JobStore } from '../../lib/ports.ts';
 import { testJob, testNowMs } from '../support/dynamo.ts';
@@ -212,11 +213,13 @@ describe('the item in DynamoDB', () => {
     expect(await updated(enter(read as Job, 'submitting', testNowMs))).toMatchObject({ revision: 2 });
   });
 
-  test('T87 only an ended job has an expiry, in seconds; only an active one an index entry', async () => {
+  test('T87 only an ended job has an expiry, in seconds; only an active one, or one with an event to tell, an index entry', async () => {
     const job = await created();
     expect(await itemOf(job.id)).toMatchObject({ active: { S: expect.any(String) } });
     expect(await itemOf(job.id)).not.toHaveProperty('expires_at');
-    await updated(enter(job, 'completed', testNowMs));
+    const ended = await updated(enter(job, 'completed', testNowMs));
+    expect(await itemOf(job.id)).toHaveProperty('active');
+    await updated({ ...ended, events: ended.events.map(({ pending: _, ...event }) => event) });
     const item = await itemOf(job.id);
     expect(item).not.toHaveProperty('active');
     const daysLeft = (Number(item?.expires_at?.N) - testNowMs / 1000) / 86_400;

@@ -8,6 +8,7 @@ import { DynamoAccountPauses } from '../../lib/job-store/dynamo-account-pauses.t
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
 import { dynamoClient, testClock } from '../support/dynamo.ts';
 import { type Parts, remaining, startParts, submitClip, sweepAll } from '../support/parts.ts';
+import { quietWebhooks } from '../support/quiet-webhooks.ts';
 import { json, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 /* The record is written one item at a time: nothing can be cancelled half way for the sake of something else. */
@@ -74,8 +75,10 @@ describe('a call to the record that is turned away', () => {
       view: new UpstashAccountView(connectUpstash(nowhere), { stage: 'test', token: nowhere.token, clock }),
       pauses: new DynamoAccountPauses(client(), 'scripted'),
       queues: new Map([['sume', { dueSet, waker }]]),
+      ...quietWebhooks(client(), 'scripted', clock, quiet),
       clock,
       log: quiet,
+      newId: () => 'made-up-id',
       stage: 'test',
       accounts: readAccounts(undefined),
     });

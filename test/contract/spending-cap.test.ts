@@ -7,7 +7,7 @@ import { jobIdFor } from '../../lib/identify.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
 import { DynamoSpend } from '../../lib/job-store/dynamo-spend.ts';
 import { createWithinCap, type SpendingCaps, type SpendingPorts, type SpendStore } from '../../lib/spending-cap.ts';
-import { dynamoClient, testJob, testNowMs } from '../support/dynamo.ts';
+import { dynamoClient, testClock, testJob, testNowMs } from '../support/dynamo.ts';
 import { type Parts, startParts } from '../support/parts.ts';
 
 /* The cap of an owner and day, through the API over real stores. A clip of 8 s is estimated at $1.512. */
@@ -37,7 +37,7 @@ afterAll(async () => {
 function newOwner(caps: (owner: string) => SpendingCaps) {
   const owner = `owner-${++owners}`;
   // Each request a millisecond later: by its time a job is told from its own repeat.
-  const clock = { ms: testNowMs, nowMs: () => clock.ms++ };
+  const clock = { ...testClock(), nowMs: () => clock.ms++ };
   const spending = { caps: caps(owner), store: spend };
   const app = createApp({ ...parts.ports, store, clock, spending, stage: 'test', accounts: readAccounts(undefined) });
   const event = { requestContext: { authorizer: { lambda: { owner } } } };
@@ -83,6 +83,7 @@ describe('submits below a cap', () => {
         'The spending cap is $2 a day; $1.512 are reserved today, and this job is estimated at $1.512. ' +
         'The day ends at 2027-01-16T00:00:00.000Z.',
       day_ends_at: '2027-01-16T00:00:00.000Z',
+      request_id: expect.any(String),
     });
   });
 

@@ -64,7 +64,7 @@ describe('npm run package, with no AWS account', () => {
       const names = Object.keys(unzipSync(zip));
       expect(names, `${name}.zip`).toContain('index.mjs');
       expect(
-        names.filter((file) => !/^[\w-]+\.mjs$/.test(file)),
+        names.filter((file) => !/^[\w.-]+\.mjs$/.test(file)),
         `${name}.zip`,
       ).toEqual([]);
     }
@@ -80,11 +80,11 @@ describe('npm run package, with no AWS account', () => {
     }
     expect(ofType('AWS::Lambda::Version')).toEqual([]);
     const timeouts = functionNames.map((name) => resource(functionId(name)).Properties.Timeout);
-    expect(timeouts).toEqual([15, 5, 90, 120]);
+    expect(timeouts).toEqual([29, 5, 90, 90, 120]);
   });
 
   it('T116 never replays a scheduled run that was killed or came late', () => {
-    for (const name of ['Drain', 'Sweep']) {
+    for (const name of ['Drain', 'Deliver', 'Sweep']) {
       expect(resource(`${name}LambdaEvConf`).Properties).toMatchObject({
         FunctionName: { Ref: `${name}LambdaFunction` },
         MaximumRetryAttempts: 0,
@@ -99,6 +99,7 @@ describe('npm run package, with no AWS account', () => {
       ]);
     }
     expect(resource('DrainEventsRuleSchedule1').Properties.ScheduleExpression).toBe('rate(1 minute)');
+    expect(resource('DeliverEventsRuleSchedule1').Properties.ScheduleExpression).toBe('rate(1 minute)');
     expect(resource('SweepEventsRuleSchedule1').Properties.ScheduleExpression).toBe('rate(5 minutes)');
   });
 
@@ -115,7 +116,7 @@ describe('npm run package, with no AWS account', () => {
       KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
     });
     const indexes = table.Properties.GlobalSecondaryIndexes as { IndexName: string }[];
-    expect(indexes.map((index) => index.IndexName)).toEqual(['by-owner', 'active']);
+    expect(indexes.map((index) => index.IndexName)).toEqual(['by-owner', 'active', 'by-batch']);
   });
 
   it('T124 reserves no concurrency unless asked to', () => {
@@ -137,8 +138,16 @@ describe('npm run package, with no AWS account', () => {
         [Action, Resource].flat().flatMap((part) => (JSON.stringify(part).includes('*') ? [[id, Action, part]] : [])),
       ),
     );
-    const keys = { 'Fn::Sub': expect.stringMatching(/:parameter\/pollkeeper\/dev\/sume-api-key-\*$/) };
-    expect(wildcards).toEqual([['DrainRole', 'ssm:GetParameters', keys]]);
+    const keysOf = (role: string, name: string) => [
+      role,
+      'ssm:GetParameters',
+      { 'Fn::Sub': expect.stringContaining(`:parameter/pollkeeper/dev/${name}-*`) },
+    ];
+    expect(wildcards).toEqual([
+      keysOf('ApiRole', 'sume-webhook-secret'),
+      keysOf('DrainRole', 'sume-api-key'),
+      keysOf('DrainRole', 'sume-webhook-secret'),
+    ]);
     for (const id of roles) expect(resource(id).Properties).not.toHaveProperty('ManagedPolicyArns');
   });
 
@@ -150,7 +159,7 @@ describe('npm run package, with no AWS account', () => {
       new Set([
         ...logs,
         'ssm:GetParameters',
-        ...table('PutItem', 'GetItem', 'BatchGetItem', 'UpdateItem', 'Query'),
+        ...table('PutItem', 'GetItem', 'BatchGetItem', 'UpdateItem', 'DeleteItem', 'Query'),
         'lambda:InvokeFunction',
       ]),
     );
@@ -158,10 +167,20 @@ describe('npm run package, with no AWS account', () => {
       new Set([
         ...logs,
         'ssm:GetParameters',
-        ...table('GetItem', 'BatchGetItem', 'UpdateItem'),
+        ...table('GetItem', 'BatchGetItem', 'UpdateItem', 'Query'),
         'lambda:InvokeFunction',
       ]),
     );
+    // No call of Lambda's: it is always the one who is woken.
+    expect(allowed('DeliverRole')).toEqual(
+      new Set([...logs, 'ssm:GetParameters', ...table('PutItem', 'GetItem', 'BatchGetItem', 'UpdateItem', 'Query')]),
+    );
+    const bus = template.Resources.DeliverBusPolicy as Resource & { Condition: string };
+    expect([bus.Condition, template.Conditions.HasEventBus]).toEqual([
+      'HasEventBus',
+      { 'Fn::Not': [{ 'Fn::Equals': ['', ''] }] },
+    ]);
+    expect(JSON.stringify(bus.Properties)).toContain('"Action":"events:PutEvents"');
     expect(allowed('SweepRole')).toEqual(
       new Set([...logs, 'ssm:GetParameters', ...table('GetItem', 'BatchGetItem', 'Query'), 'lambda:InvokeFunction']),
     );
@@ -169,8 +188,10 @@ describe('npm run package, with no AWS account', () => {
       [...JSON.stringify(statementsOf(id)).matchAll(/\/pollkeeper\/dev\/([a-z-]+)/g)].map((match) => match[1]);
     expect(secretsOf('AuthorizeRole')).toEqual(['api-tokens']);
     const redis = ['upstash-redis-rest-url', 'upstash-redis-rest-token'];
-    expect(secretsOf('DrainRole')).toEqual(['sume-api-key', 'sume-api-key-', ...redis]);
-    expect(secretsOf('ApiRole')).toEqual(redis);
+    const hooks = ['sume-webhook-secret', 'sume-webhook-secret-'];
+    expect(secretsOf('DrainRole')).toEqual(['sume-api-key', 'sume-api-key-', ...hooks, ...redis]);
+    expect(secretsOf('ApiRole').sort()).toEqual([...hooks, ...redis].sort());
+    expect(secretsOf('DeliverRole')).toEqual(redis);
     expect(secretsOf('SweepRole')).toEqual(redis);
   });
 
@@ -180,14 +201,14 @@ describe('npm run package, with no AWS account', () => {
       for (const [variable, value] of Object.entries(Variables)) {
         expect(variable).not.toMatch(/key|token|secret(?!s_prefix)|password/i);
         expect(value, variable).toMatch(
-          /^(dev|pollkeeper-dev(-drain)?|\/pollkeeper\/dev|https:\/\/api\.sume\.com|\[\{"id":"sume"\}\])?$/,
+          /^(dev|pollkeeper-dev(-drain|-deliver)?|\/pollkeeper\/dev|https:\/\/api\.sume\.com|\[\{"id":"sume"\}\])?$/,
         );
       }
     }
   });
 
   it('gives the functions the account that Sume has, on its own limits, unless told otherwise', () => {
-    for (const name of ['api', 'drain', 'sweep']) {
+    for (const name of ['api', 'drain', 'deliver', 'sweep']) {
       const { Variables } = resource(functionId(name)).Properties.Environment as { Variables: Record<string, string> };
       expect(Variables, name).toMatchObject({ PRICES: '', SPENDING_CAPS: '', ADAPTIVE_FIRST_READ: '' });
       expect(readAccounts(Variables.ACCOUNTS), name).toMatchObject([{ id: 'sume', limits: { maxInFlight: 24 } }]);
@@ -207,7 +228,7 @@ describe('npm run package, with no AWS account', () => {
     expect(routes[0]).toMatchObject({ RouteKey: '$default', AuthorizationType: 'CUSTOM' });
   });
 
-  it('watches the drain, the sweep and the due lag', () => {
+  it('watches the drain, the sweep, the due lag and the deliveries', () => {
     const alarms = ofType('AWS::CloudWatch::Alarm').map(([id]) => id);
     expect(alarms).toEqual(
       expect.arrayContaining([
@@ -216,9 +237,11 @@ describe('npm run package, with no AWS account', () => {
         'DrainThrottlesAlarm',
         'DueLagAlarm',
         'SweepErrorsAlarm',
+        'DeliverErrorsAlarm',
+        'DeadDeliveriesAlarm',
       ]),
     );
-    for (const name of ['Api', 'Authorize', 'Drain', 'Sweep']) {
+    for (const name of ['Api', 'Authorize', 'Drain', 'Deliver', 'Sweep']) {
       expect(resource(`${name}LogGroup`).Properties.RetentionInDays).toBe(14);
     }
   });

@@ -1,5 +1,5 @@
 import type { AccountLimits } from '../../lib/accounts.ts';
-import type { ClaimRecord } from './due-set-watch.ts';
+import type { ClaimRecord } from './claim-record.ts';
 import type { Excuse } from './excuses.ts';
 import type { Referee } from './referee.ts';
 

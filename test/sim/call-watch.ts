@@ -1,8 +1,11 @@
 import { pollMaxMs, retryAfterMaxMs } from '../../lib/due.ts';
 import { isActive, type Job } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
+import type { CancelOutcome } from '../../lib/ports.ts';
 import type { BudgetWatch } from './budget-watch.ts';
-import type { ClaimRecord, DueSetWatch } from './due-set-watch.ts';
+import type { CancelWatch } from './cancel-watch.ts';
+import type { ClaimRecord } from './claim-record.ts';
+import type { DueSetWatch } from './due-set-watch.ts';
 import { type Heard, isTime, whyEarly } from './early-read.ts';
 import { EndWatch } from './end-watch.ts';
 import type { Excuse } from './excuses.ts';
@@ -15,6 +18,7 @@ export interface Flight {
   readonly by: Lambda;
   readonly begunAtMs: number;
   readonly claim: ClaimRecord | undefined;
+  readonly route: 'create' | 'read' | 'cancel';
 }
 
 /** Stands where a drain calls the provider: who calls, on what lease, how many at a time, and how soon after being told to wait. */
@@ -26,10 +30,11 @@ export class CallWatch {
   readonly #heard = new Map<string, Heard>();
   readonly #ends: EndWatch;
   readonly #budget: BudgetWatch;
+  readonly #cancels: CancelWatch;
 
   constructor(
     set: DueSetWatch,
-    budget: BudgetWatch,
+    { budget, cancels }: { budget: BudgetWatch; cancels: CancelWatch },
     referee: Referee,
     clocks: { nowMs: () => number; trueMs: () => number },
   ) {
@@ -37,17 +42,20 @@ export class CallWatch {
     this.#budget = budget;
     this.#referee = referee;
     this.#clocks = clocks;
-    this.#ends = new EndWatch(referee, clocks.nowMs);
+    this.#cancels = cancels;
+    this.#ends = new EndWatch(referee, clocks.nowMs, cancels);
   }
 
-  begin(by: Lambda, job: Job, route: 'create' | 'read'): Flight {
-    const flight = { job, by, begunAtMs: this.#clocks.trueMs(), claim: this.#set.claimOf(by, job.id) };
-    this.#budget.begin(route === 'read' ? 'reads' : 'creates', flight.claim);
+  begin(by: Lambda, job: Job, route: Flight['route']): Flight {
+    const flight = { job, by, begunAtMs: this.#clocks.trueMs(), claim: this.#set.claimOf(by, job.id), route };
+    this.#budget.begin(route === 'create' ? 'creates' : 'reads', flight.claim);
+    this.#cancels.calls(route, job);
     const others = this.#flights.get(job.id) ?? [];
     // One that has lost its lease without knowing is judged for that alone: it is another who may call, and when.
     if (this.#isLeased(flight)) {
       for (const other of others) this.#judgeOther(flight, other);
       if (route === 'read') this.#judgeTime(flight);
+      if (route === 'read') this.#cancels.reads(job.id, flight.claim);
     }
     this.#flights.set(job.id, [...others.filter((other) => !other.by.isDead), flight]);
     return flight;
@@ -59,14 +67,16 @@ export class CallWatch {
   }
 
   /** `outcome` as its caller heard it; null: it ended without an answer. */
-  end(flight: Flight, outcome: Outcome | null): void {
+  end(flight: Flight, outcome: Outcome | CancelOutcome | null): void {
     const { id } = flight.job;
     this.#flights.set(
       id,
       (this.#flights.get(id) ?? []).filter((other) => other !== flight),
     );
     if (outcome === null) return;
-    this.#ends.hear(flight.by, id, outcome);
+    this.#cancels.hear(flight.by, id, outcome);
+    // Of the render a cancel's answer says nothing.
+    if (outcome.kind !== 'told' && flight.route !== 'cancel') this.#ends.hear(flight.by, id, outcome);
     // Heard late, by a drain that stood still: the provider's last word is what it said to the call that began last.
     if ((this.#heard.get(id)?.begunAtMs ?? 0) > flight.begunAtMs) return;
     this.#heard.set(id, {
@@ -81,6 +91,7 @@ export class CallWatch {
       rolledBack: false,
       lost: false,
       resubmitted: false,
+      pulled: false,
     });
   }
 
@@ -91,17 +102,22 @@ export class CallWatch {
   }
 
   /** A record was written; from now on it may tell how long the provider asked not to be read. */
-  written(by: Lambda, job: Job): void {
+  written(job: Job): void {
     const { id, notBeforeMs = 0 } = job;
-    if (!isActive(job.state)) this.#ends.judge(by, job);
     const heard = this.#heard.get(id);
     if (heard === undefined || notBeforeMs < heard.setAtMs + heard.waitMs * 0.999) return;
     heard.notedAtMs ??= this.#clocks.trueMs();
   }
 
+  /** A write has changed a record. */
+  changed(by: Lambda, before: Job, after: Job): void {
+    if (isActive(before.state) && !isActive(after.state)) this.#ends.judge(by, before, after);
+  }
+
   /** Redis has forgotten the due times that followed from the last answers, and of the `lost` ids it holds none at all. */
   rolledBack(lost: readonly string[]): void {
     this.#budget.lost();
+    this.#cancels.rolledBack();
     for (const [id, heard] of this.#heard) {
       heard.rolledBack ||= !lost.includes(id);
       heard.lost ||= lost.includes(id);
@@ -112,6 +128,13 @@ export class CallWatch {
   resubmitted(id: string): void {
     const heard = this.#heard.get(id);
     if (heard !== undefined) heard.resubmitted = true;
+  }
+
+  /** A request to make the job due for its cancel was carried out. `isOwed`: the provider has not been told of that yet. */
+  pulled(id: string, isOwed: boolean): void {
+    const heard = this.#heard.get(id);
+    if (isOwed) this.#cancels.pulled(id);
+    else if (heard !== undefined) heard.pulled = true;
   }
 
   #isLeased({ by, job, claim }: Flight): boolean {
@@ -146,7 +169,7 @@ const oneAtATime = 'one call at a time for each job';
 const notEarly = 'no read comes before its time';
 
 /** What the provider asked for, up to what the product promises to keep to. */
-function toldWaitMs(outcome: Outcome): number {
+function toldWaitMs(outcome: Outcome | CancelOutcome): number {
   switch (outcome.kind) {
     case 'accepted':
     case 'running':

@@ -3,6 +3,7 @@ import { jobIdFor } from '../../lib/identify.ts';
 import { isActive, needsCreate } from '../../lib/job.ts';
 import type { Queue } from '../../lib/ports.ts';
 import { type SubmitRequest, submit } from '../../lib/submit.ts';
+import { ownAddress } from './audience.ts';
 import type { Dice } from './dice.ts';
 import { Doors, deadlyModel, type Outside } from './doors.ts';
 import type { Fleet } from './fleet.ts';
@@ -25,6 +26,7 @@ export class Clients {
   readonly #outside: Outside;
   readonly #fleet: Fleet;
   readonly #dice: Dice;
+  readonly #addressDice: Dice;
   readonly #clients: Client[] = [];
   readonly #accepted = new Set<string>();
   readonly #activeMax: number;
@@ -34,6 +36,7 @@ export class Clients {
     this.#outside = outside;
     this.#fleet = fleet;
     this.#dice = outside.dice.fork('clients');
+    this.#addressDice = this.#dice.fork('addresses');
     this.#activeMax = this.#dice.whole(1, 14);
     this.#meanMs = this.#dice.spread(200, 60_000);
   }
@@ -82,6 +85,7 @@ export class Clients {
       input: { model, prompt: `a lighthouse, ${index}` },
       deadlineSeconds: this.#dice.pick([60, 90, 300, 3_600, 86_400]),
       metadata: {},
+      ...(this.#outside.telling === null ? {} : ownAddress(this.#addressDice)),
     };
   }
 

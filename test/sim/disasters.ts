@@ -31,6 +31,8 @@ const kinds = [
 ] as const;
 type Kind = (typeof kinds)[number];
 
+const nothing: SavedSet = { state: emptySet, holders: new Map() };
+
 export class Disasters {
   readonly #outside: Outside;
   readonly #fleet: Fleet;
@@ -93,14 +95,14 @@ export class Disasters {
       case 'forgottenClip':
         return this.#forget();
       case 'killOne':
-        return this.#anyDrain()?.kill();
+        return this.#anyWorker()?.kill();
       case 'killAll':
-        for (const lambda of this.#fleet.drains) lambda.kill();
+        for (const lambda of this.#fleet.workers) lambda.kill();
         return;
       case 'stallOne':
-        return this.#anyDrain()?.stall(this.#dice.spread(1_000, 40_000));
+        return this.#anyWorker()?.stall(this.#dice.spread(1_000, 40_000));
       case 'wallClock':
-        return this.#anyDrain()?.setWallClock(this.#dice.between(-5 * minute, 5 * minute));
+        return this.#anyWorker()?.setWallClock(this.#dice.between(-5 * minute, 5 * minute));
       case 'noSchedule':
         this.#noScheduleUntilMs = this.#outside.scheduler.nowMs + this.#gapMs();
         return;
@@ -118,12 +120,12 @@ export class Disasters {
   async #wipe(): Promise<void> {
     const { scheduler } = this.#outside;
     if (this.#dice.chance(0.5)) scheduler.after(this.#dice.spread(100, 20_000), () => void this.#fleet.sweep());
-    await this.#load({ state: emptySet, holders: new Map() }, 'wiped');
+    await this.#load({ due: nothing, events: nothing }, 'wiped');
   }
 
   #cutOff(): void {
-    const drain = this.#anyDrain();
-    if (drain !== undefined) this.#outside.weather.cutOff(drain, this.#dice.spread(2_000, minute));
+    const worker = this.#anyWorker();
+    if (worker !== undefined) this.#outside.weather.cutOff(worker, this.#dice.spread(2_000, minute));
   }
 
   /** For how long the schedule does not fire: often until shortly before one of the seldom reads of an overdue job. */
@@ -138,7 +140,8 @@ export class Disasters {
 
   /** What is written between now and then is acknowledged, and lost. */
   #rollBackLater(): void {
-    const saved = this.#outside.set.save();
+    const { set, telling } = this.#outside;
+    const saved = { due: set.save(), events: telling?.set.save() ?? nothing };
     this.#outside.scheduler.after(this.#dice.spread(5, 30_000), async () => {
       if (this.#outside.weather.isCalm) return;
       this.#outside.referee.note('rolled back');
@@ -146,10 +149,11 @@ export class Disasters {
     });
   }
 
-  async #load(saved: SavedSet, cause: string): Promise<void> {
-    const { calls, set } = this.#outside;
+  async #load({ due, events }: { due: SavedSet; events: SavedSet }, cause: string): Promise<void> {
+    const { calls, set, telling } = this.#outside;
     const before = set.ids;
-    await set.load(saved);
+    await set.load(due);
+    await telling?.set.load(events);
     const lost = before.filter((id) => !set.holds(id));
     this.#checks.lost(lost, cause);
     calls.rolledBack(lost);
@@ -168,8 +172,8 @@ export class Disasters {
     if (known.length > 0) provider.forget(this.#dice.pick(known));
   }
 
-  #anyDrain() {
-    const { drains } = this.#fleet;
-    return drains.length === 0 ? undefined : this.#dice.pick(drains);
+  #anyWorker() {
+    const { workers } = this.#fleet;
+    return workers.length === 0 ? undefined : this.#dice.pick(workers);
   }
 }

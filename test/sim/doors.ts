@@ -1,20 +1,37 @@
+import type { CancelPorts } from '../../lib/cancel.ts';
 import type { DrainPorts } from '../../lib/drain.ts';
 import { unnotedWaitMs } from '../../lib/due.ts';
-import { DueSetError, JobStoreError } from '../../lib/errors.ts';
+import { JobStoreError } from '../../lib/errors.ts';
 import type { Job } from '../../lib/job.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/outcome.ts';
-import type { Call, DueSet, JobStore, Provider, UpdateResult, WaitingEntry, Waker } from '../../lib/ports.ts';
+import type {
+  Call,
+  CancelOutcome,
+  DueSet,
+  Entry,
+  JobStore,
+  Provider,
+  Random,
+  UpdateResult,
+  WaitingEntry,
+  Waker,
+} from '../../lib/ports.ts';
 import type { SubmitPorts } from '../../lib/submit.ts';
 import type { SweepPorts } from '../../lib/sweep.ts';
+import type { DeliverPorts } from '../../lib/webhooks/deliver.ts';
+import { noEvents } from '../support/no-events.ts';
 import { memoryNotes } from '../support/no-notes.ts';
 import { noPauses } from '../support/no-pauses.ts';
 import type { CallWatch } from './call-watch.ts';
+import { askRedis, askStore, type SendCall } from './calls.ts';
+import type { CancelWatch } from './cancel-watch.ts';
 import type { Dice } from './dice.ts';
 import type { DueSetWatch } from './due-set-watch.ts';
+import { EventDoors, type Telling } from './event-doors.ts';
 import type { Lambda } from './lambda.ts';
 import { faultOf } from './lies.ts';
-import { type Reply, type Sent, send } from './network.ts';
+import { type Sent, send } from './network.ts';
 import type { ProviderSide } from './provider-side.ts';
 import type { Referee } from './referee.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -29,7 +46,12 @@ const patienceMs: Readonly<Record<Route, number>> = {
   create: 15_000,
   read: 15_000,
   wake: 4_000,
+  events: 2_500,
+  cancel: 15_000,
+  webhook: 10_000,
 };
+
+type ProviderRoute = 'create' | 'read' | 'cancel';
 
 /** In bad weather the process that calls the provider for such a job mostly dies of it. */
 export const deadlyModel = 'too-much-for-any-process';
@@ -49,6 +71,9 @@ export interface Outside {
   store: StoreWatch;
   provider: ProviderSide;
   calls: CallWatch;
+  cancels: CancelWatch;
+  /** Null: nobody listens to anything. */
+  telling: Telling | null;
   wake(as?: 'helper'): void;
 }
 
@@ -62,34 +87,43 @@ export class Doors {
     this.#by = by;
   }
 
-  get ports(): DrainPorts & SubmitPorts & SweepPorts {
+  get ports(): DrainPorts & SubmitPorts & SweepPorts & CancelPorts {
     const queue = { dueSet: this.#dueSet(), waker: this.#waker() };
+    const events = this.#events;
     return {
       ...queue,
       ...memoryNotes(),
       ...noPauses,
+      ...(events === null ? noEvents : { news: events.news, events: events.queue, deliveries: events.deliveries }),
       queues: new Map([['sume', queue]]),
       store: this.#store(),
       provider: this.#provider(),
       clock: this.#by.clock,
-      random: this.#outside.dice.fork(this.#by.name).roll,
+      random: this.#random,
       log: this.#log(),
     };
   }
 
+  /** Null where nobody listens. */
+  get deliverPorts(): DeliverPorts | null {
+    return this.#events?.deliverPorts({ store: this.#store(), random: this.#random }) ?? null;
+  }
+
+  get #random(): Random {
+    return this.#outside.dice.fork(this.#by.name).roll;
+  }
+
+  get #events(): EventDoors | null {
+    const { telling, weather } = this.#outside;
+    return telling && new EventDoors(telling, this.#by, this.#call, { weather, log: this.#log() });
+  }
+
   #dueSet(): DueSet {
     const { set, weather } = this.#outside;
-    const call = async <T>(what: string, execute: () => Promise<T>): Promise<T> => {
-      const reply = await this.#send('dueSet', what, execute).reply;
-      if (reply.kind === 'none') {
-        const code = weather.isPlanUsedUp ? 'limit' : reply.why === 'timeout' ? 'timeout' : 'unreachable';
-        throw new DueSetError(code, reply.why);
-      }
-      return resultOf(reply);
-    };
+    const call = askRedis(this.#call, 'dueSet', weather);
     return {
       exchange: (request) => call('exchange', () => set.exchange(this.#by, request)),
-      schedule: (entries) => call('schedule', () => this.#schedule(entries)),
+      schedule: (entries, mode) => call('schedule', () => this.#schedule(entries, mode)),
       enqueue: (entries) => call('enqueue', () => this.#enqueue(entries)),
       tidy: () => call('tidy', () => set.tidy()),
       absent: (ids) => call('absent', () => set.absent(ids)),
@@ -98,11 +132,17 @@ export class Doors {
     };
   }
 
-  #schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
-    const { calls, set } = this.#outside;
-    // Put in as unsent: a job that was found sent waits for longer.
-    for (const { id, delayMs } of entries) if (delayMs < unnotedWaitMs) calls.resubmitted(id);
-    return set.schedule(entries);
+  #schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
+    const { calls, set, store, setNowMs } = this.#outside;
+    for (const { id, delayMs } of entries) {
+      // Put in as unsent: a job that was found sent waits for longer.
+      if (delayMs < unnotedWaitMs) calls.resubmitted(id);
+      if (mode !== 'pull') continue;
+      const { cancelAskedAtMs, cancelSentAtMs } = store.all.get(id) ?? {};
+      const isOwed = cancelAskedAtMs !== undefined && cancelSentAtMs === undefined;
+      if (!isOwed || set.isLaterThan(id, setNowMs() + delayMs)) calls.pulled(id, isOwed);
+    }
+    return set.schedule(entries, mode);
   }
 
   /** A job that was found unsent, and may be sent by now, is in line again as if it were new. */
@@ -114,18 +154,14 @@ export class Doors {
 
   #store(): JobStore {
     const { store } = this.#outside;
-    const call = async <T>(route: Route, what: string, execute: () => Promise<T>): Promise<T> => {
-      const reply = await this.#send(route, what, execute).reply;
-      if (reply.kind === 'none') throw new JobStoreError(reply.why);
-      return resultOf(reply);
-    };
+    const [read, write] = [askStore(this.#call, 'storeRead'), askStore(this.#call, 'storeWrite')];
     return {
-      create: (job) => call('storeWrite', `create ${job.id}`, () => store.create(job)),
-      get: (id) => call('storeRead', `get ${id}`, () => store.get(id)),
-      getMany: (ids) => call('storeRead', `get ${ids.length}`, () => store.getMany(ids)),
-      update: (job) => this.#update(job, () => call('storeWrite', `update ${job.id}`, () => this.#written(job))),
+      create: (job) => write(`create ${job.id}`, () => store.create(job)),
+      get: (id) => read(`get ${id}`, () => store.get(id)),
+      getMany: (ids) => read(`get ${ids.length}`, () => store.getMany(ids)),
+      update: (job) => this.#update(job, () => write(`update ${job.id}`, () => this.#written(job))),
       list: () => Promise.reject(new JobStoreError('The simulation lists nothing.')),
-      activeIds: (shard, after) => call('storeRead', `shard ${shard}`, () => store.activeIds(shard, after)),
+      activeIds: (shard, after) => read(`shard ${shard}`, () => store.activeIds(shard, after)),
     };
   }
 
@@ -139,22 +175,36 @@ export class Doors {
   }
 
   async #written(job: Job): Promise<UpdateResult> {
-    const result = await this.#outside.store.update(job);
-    if (result.kind === 'updated') this.#outside.calls.written(this.#by, job);
+    const result = await this.#outside.store.update(this.#by, job);
+    if (result.kind === 'updated') this.#outside.calls.written(job);
     return result;
   }
 
   #provider(): Provider {
-    const { provider } = this.#outside;
+    const { provider, cancels } = this.#outside;
+    const arrives = <T>(route: ProviderRoute, job: Job, answer: (job: Job) => T) => {
+      cancels.calls(route, job);
+      return answer(job);
+    };
     return {
-      create: (job, call) => this.#ask('create', job, call, () => provider.create(job)),
+      create: (job, call) =>
+        this.#ask('create', job, call, () => arrives('create', job, (one) => provider.create(one))),
       read: (job, call) => this.#ask('read', job, call, () => provider.read(job)),
+      cancel: (job, call) => this.#ask('cancel', job, call, () => provider.cancel(job)),
     };
   }
 
-  async #ask(route: 'create' | 'read', job: Job, call: Call = {}, answer: () => Outcome): Promise<Outcome> {
+  async #ask<O extends Outcome | CancelOutcome>(
+    route: ProviderRoute,
+    job: Job,
+    call: Call = {},
+    answer: () => O,
+  ): Promise<O | Extract<O, { kind: 'trouble' }>> {
     const { calls } = this.#outside;
-    const nothing: Outcome = { kind: 'trouble', fault: faultOf('timeout'), retryAfterMs: null };
+    const nothing = { kind: 'trouble', fault: faultOf('timeout'), retryAfterMs: null } as Extract<
+      O,
+      { kind: 'trouble' }
+    >;
     const isLost = () => call.lost === true;
     if (isLost() || this.#by.isDead) return nothing;
     const flight = calls.begin(this.#by, job, route);
@@ -188,6 +238,8 @@ export class Doors {
     return { info: line, warn: line, error: line };
   }
 
+  readonly #call: SendCall = (route, what, execute) => this.#send(route, what, execute).reply;
+
   #send<T>(route: Route, what: string, execute: () => Promise<T>, longerMs = 0): Sent<T> {
     const { scheduler, weather, referee } = this.#outside;
     const noted = async () => {
@@ -199,9 +251,4 @@ export class Doors {
     if (trip.outMs !== null) trip.outMs += longerMs;
     return send(scheduler, this.#by, trip, patienceMs[route], noted);
   }
-}
-
-function resultOf<T>(reply: Exclude<Reply<T>, { kind: 'none' }>): T {
-  if (reply.kind === 'thrown') throw reply.error;
-  return reply.value;
 }

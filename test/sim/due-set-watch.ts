@@ -1,6 +1,7 @@
 import type { AccountLimits } from '../../lib/accounts.ts';
 import type { LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
-import type { Claim, ExchangeReply, ExchangeRequest, Settlement, WaitingEntry } from '../../lib/ports.ts';
+import type { Claim, Entry, ExchangeReply, ExchangeRequest, Settlement, WaitingEntry } from '../../lib/ports.ts';
+import type { ClaimRecord } from './claim-record.ts';
 import { compareSets, type Sets } from './compare-sets.ts';
 import type { Lambda } from './lambda.ts';
 import type { DueSetState } from './memory-sets.ts';
@@ -10,22 +11,6 @@ import { TurnWatch } from './turn-watch.ts';
 
 /** An overdue job that is read once in hours holds no slot. */
 const slotForMs = 1_800_000;
-
-/** One claim, from the exchange that made it to the one that settles it, under whatever token. */
-export interface ClaimRecord {
-  readonly id: string;
-  readonly by: Lambda;
-  /** True time, ms. */
-  readonly claimedAtMs: number;
-  /** It waited in line, and is to be sent. */
-  readonly isAdmitted: boolean;
-  token: number;
-  wins: number;
-  /** What it was settled to, ms on the set's clock; null while it is not. */
-  settledToMs: number | null;
-  /** Redis lost it: nobody told its drain. */
-  voided: boolean;
-}
 
 export interface SavedSet {
   state: DueSetState;
@@ -168,14 +153,23 @@ export class DueSetWatch {
     return reply;
   }
 
-  async schedule(entries: readonly { id: string; delayMs: number }[]): Promise<{ added: number; wake: boolean }> {
+  async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
     const expected = new Map(this.scores);
-    for (const { id, delayMs } of entries) {
-      if (!expected.has(id)) expected.set(id, this.#nowMs() + Math.ceil(delayMs));
+    const line = new Map(this.waiting);
+    for (const { id, delayMs, leaves } of entries) {
+      const dueAtMs = this.#nowMs() + Math.ceil(delayMs);
+      if (!expected.has(id) || (mode === 'pull' && this.isLaterThan(id, dueAtMs))) expected.set(id, dueAtMs);
+      if (line.delete(id)) this.#turns[leaves === undefined ? 'cameBack' : 'expired'](id);
     }
-    const reply = await this.#side.dueSet.schedule(entries);
-    this.#compare(expected, new Map(this.waiting));
+    const reply = await this.#side.dueSet.schedule(entries, mode);
+    this.#compare(expected, line);
     return reply;
+  }
+
+  /** True for a job that is due after that time, ms on the set's clock, and not leased. */
+  isLaterThan(id: string, atMs: number): boolean {
+    const score = this.scores.get(id);
+    return score !== undefined && score % 1 === 0 && score > atMs;
   }
 
   workload(): Promise<{ jobs: number; paused: boolean }> {

@@ -1,5 +1,5 @@
 import type { Job } from '../../lib/job.ts';
-import type { ClaimRecord } from './due-set-watch.ts';
+import type { ClaimRecord } from './claim-record.ts';
 import type { Excuse } from './excuses.ts';
 
 /** The last answer about a job that a drain heard, and what has become of it. */
@@ -22,6 +22,8 @@ export interface Heard {
   rolledBack: boolean;
   lost: boolean;
   resubmitted: boolean;
+  /** Somebody who wanted it canceled made it due when the provider had been told of that. */
+  pulled: boolean;
 }
 
 /** A drain's idea of Redis' time may be ahead by one slow round trip, and with it its idea of when the deadline comes. */
@@ -38,6 +40,7 @@ export function isTime(heard: Heard, job: Job, nowMs: number, setNowMs: number):
 /** Why a read comes too early, where that is known. `claimedAtMs`: when its drain claimed the job, true time. */
 export function whyEarly(heard: Heard, claimedAtMs: number): Excuse | null {
   if (heard.rolledBack) return 'rolledBack';
+  if (heard.pulled) return 'pulled';
   // Only a longer wait is in the record, for whoever claims the job next.
   if (heard.notedAtMs !== null && heard.notedAtMs <= claimedAtMs) return null;
   if (heard.lost && heard.resubmitted) return 'resubmitted';

@@ -2,6 +2,7 @@ import { missingForMinMs, missingReadsMin, resultReadsMax } from '../../lib/deci
 import { overdueReadsMs } from '../../lib/due.ts';
 import type { Job } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
+import type { CancelWatch } from './cancel-watch.ts';
 import type { Lambda } from './lambda.ts';
 import type { Referee } from './referee.ts';
 
@@ -21,10 +22,12 @@ interface Told {
 export class EndWatch {
   readonly #referee: Referee;
   readonly #setNowMs: () => number;
+  readonly #cancels: CancelWatch;
   readonly #told = new Map<string, Told>();
 
-  constructor(referee: Referee, setNowMs: () => number) {
+  constructor(referee: Referee, setNowMs: () => number, cancels: CancelWatch) {
     this.#referee = referee;
+    this.#cancels = cancels;
     this.#setNowMs = setNowMs;
   }
 
@@ -36,11 +39,12 @@ export class EndWatch {
     if (outcome.kind === 'completed' && outcome.result === null) told.withoutResult++;
   }
 
-  /** The record of an ended job was written by this process. */
-  judge(by: Lambda, job: Job): void {
-    const told = this.#told.get(job.id);
-    if (this.#hasCause(job, told, told?.byWhom.get(by) ?? [])) return;
-    this.#referee.broken('a job ends as the provider said, or for its deadline', `${job.id} is ${job.state}`);
+  /** This process has written the job's end. */
+  judge(by: Lambda, before: Job, after: Job): void {
+    const told = this.#told.get(after.id);
+    if (this.#hasCause(after, told, told?.byWhom.get(by) ?? [])) return;
+    if (after.state === 'canceled' && this.#cancels.mayCancel(by, before, after)) return;
+    this.#referee.broken('a job ends as the provider said, or for its deadline', `${after.id} is ${after.state}`);
   }
 
   #hasCause(job: Job, told: Told | undefined, heard: readonly Outcome[]): boolean {

@@ -14,6 +14,11 @@ const excuses = {
   forgotten: 'Read early: the wait that was told could not be written down, and then Redis lost it too.',
   resubmitted:
     'Read early: Redis lost the job while a submit or a sweep, which had found it unsent a moment before, was putting it in.',
+  pulled:
+    'Read early: a cancel that came late, or for a second time, made the job due when the provider had been told of it already.',
+  inDoubt: 'An event is pending for nobody: its writer could not read which endpoints the owner has.',
+  unannounced:
+    'An event is made out late: its announcement failed, and its job, which goes on and is in the set, is only looked at when it is due.',
   meterLost:
     'More calls in a minute than the limit: Redis lost the count of some, or was rolled back to one from before.',
   heldUp: 'More calls in a minute than the limit: some began more than two seconds after they were counted.',

@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 export interface KeptSeed {
   seed: number;
   steps: number;
+  /** From before somebody listened and canceled: run without that, it is the history that it was. */
+  quiet?: true;
   /** The invariant that was broken, and how. */
   showed: string;
 }

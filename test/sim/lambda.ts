@@ -10,7 +10,7 @@ const driftMax = 0.00004;
  * frozen when its run has ended, and thawed for the next one; or it is dead, and nothing of it ever runs again.
  */
 export class Lambda {
-  readonly kind: 'api' | 'drain' | 'sweep';
+  readonly kind: 'api' | 'drain' | 'sweep' | 'deliver';
   /** The kind with a number. */
   readonly name: string;
   readonly clock: Clock;

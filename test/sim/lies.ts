@@ -1,5 +1,6 @@
 import type { Fault } from '../../lib/job.ts';
 import type { Outcome } from '../../lib/outcome.ts';
+import type { CancelOutcome } from '../../lib/ports.ts';
 import type { Dice } from './dice.ts';
 
 type Read = (truth: Outcome, dice: Dice) => Outcome;
@@ -46,12 +47,14 @@ function oddHint(dice: Dice): number | null {
 
 export class Lies {
   readonly #dice: Dice;
+  readonly #cancelDice: Dice;
   readonly #chosen: readonly Read[];
   readonly #rate: number;
   #honest = false;
 
   constructor(dice: Dice) {
     this.#dice = dice;
+    this.#cancelDice = dice.fork('cancels');
     this.#chosen = Object.values(readLies).filter(() => dice.chance(0.4));
     this.#rate = dice.chance(0.2) ? 0 : dice.spread(0.01, 0.6);
   }
@@ -88,6 +91,20 @@ export class Lies {
       },
       trouble('http_502'),
     ] as Outcome[]);
+  }
+
+  /** A cancel: the answer that is no true one, and whether it was carried out all the same; null: it is told as it is. */
+  canceled(): { isDone: boolean; says: CancelOutcome } | null {
+    const dice = this.#cancelDice;
+    if (this.#honest || !dice.chance(this.#rate)) return null;
+    const says = dice.pick<CancelOutcome>([
+      { kind: 'told' },
+      { kind: 'missing', fault: faultOf('job_not_found') },
+      { kind: 'throttled', retryAfterMs: dice.pick([null, 1_000, 200_000]), fault: faultOf('rate_limit_exceeded') },
+      { kind: 'denied', fault: faultOf('invalid_api_key') },
+      { kind: 'trouble', retryAfterMs: dice.pick([null, 90_000]), fault: faultOf('http_504') },
+    ]);
+    return { isDone: dice.chance(0.5), says };
   }
 
   #tells(): boolean {

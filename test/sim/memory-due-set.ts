@@ -47,12 +47,15 @@ export class MemoryDueSet implements DueSet {
   async schedule(entries: readonly Entry[], mode?: 'pull'): Promise<{ added: number; wake: boolean }> {
     if (entries.length === 0) return { added: 0, wake: false };
     const nowMs = this.#nowMs();
-    const { scores } = this.#sets;
+    const { scores, waiting, owners } = this.#sets;
     const before = scores.size;
-    for (const { id, delayMs } of entries) {
+    for (const { id, delayMs, leaves } of entries) {
       const dueAtMs = nowMs + Math.max(0, Math.ceil(delayMs));
       const score = scores.get(id);
-      this.#sets.waiting.delete(id);
+      const line = leaves && `${9 - leaves.priority} ${leaves.owner}`;
+      if (waiting.delete(id) && line !== undefined) {
+        owners.set(line, String(Math.max(Number(owners.get(line) ?? 0) - 1, 0)));
+      }
       const isLater = score !== undefined && score % 1 === 0 && score > dueAtMs;
       if (score === undefined || (mode === 'pull' && isLater)) scores.set(id, dueAtMs);
     }

@@ -1,7 +1,16 @@
 import { JobStoreError } from '../../lib/errors.ts';
+import { pendingEvents } from '../../lib/event.ts';
 import { isActive, type Job } from '../../lib/job.ts';
 import { retentionMs, shardOf } from '../../lib/job-store/job-item.ts';
-import type { BrokenJob, CreateResult, JobPage, JobStore, ListPosition, UpdateResult } from '../../lib/ports.ts';
+import type {
+  BrokenJob,
+  CreateResult,
+  JobPage,
+  JobStore,
+  ListPosition,
+  ListQuery,
+  UpdateResult,
+} from '../../lib/ports.ts';
 
 /** What an update leaves as it is. */
 const fixedFields = [
@@ -14,6 +23,10 @@ const fixedFields = [
   'metadata',
   'priority',
   'estimatedMicros',
+  'batch',
+  'webhookUrl',
+  'webhookEvents',
+  'adopted',
   'createdAtMs',
   'deadlineAtMs',
 ] as const satisfies (keyof Job)[];
@@ -70,12 +83,14 @@ export class MemoryJobStore implements JobStore {
       : { kind: 'stale' };
   }
 
-  async list(owner: string, query: { state?: Job['state']; limit: number; after?: ListPosition }): Promise<JobPage> {
-    const { state, limit, after } = query;
+  async list(owner: string, query: ListQuery): Promise<JobPage> {
+    const { state, batch, limit, after } = query;
+    const inOrder = batch === undefined ? newestFirst : byId;
     const found = [...this.#jobs.values()]
       .filter((job) => job.owner === owner && (state === undefined || job.state === state))
-      .filter((job) => this.#live(job.id) !== null && (after === undefined || newestFirst(after, job) < 0))
-      .sort(newestFirst);
+      .filter((job) => batch === undefined || job.batch === batch)
+      .filter((job) => this.#live(job.id) !== null && (after === undefined || inOrder(after, job) < 0))
+      .sort(inOrder);
     const jobs = found.slice(0, limit);
     const last = jobs.at(-1);
     const next = found.length > limit && last ? { id: last.id, createdAtMs: last.createdAtMs } : null;
@@ -84,7 +99,8 @@ export class MemoryJobStore implements JobStore {
 
   async activeIds(shard: number, after = ''): Promise<{ ids: string[]; next: string | null }> {
     const ids = [...this.#jobs.values()]
-      .filter((job) => isActive(job.state) && shardOf(job.id) === shard && job.id > after)
+      .filter((job) => isActive(job.state) || pendingEvents(job).length > 0)
+      .filter((job) => shardOf(job.id) === shard && job.id > after)
       .map(({ id }) => id)
       .sort();
     const page = ids.slice(0, this.#pageMax);
@@ -110,5 +126,9 @@ function sorted(job: Job): [string, unknown][] {
 }
 
 function newestFirst(a: ListPosition, b: ListPosition): number {
-  return b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+  return b.createdAtMs - a.createdAtMs || byId(b, a);
+}
+
+function byId(a: ListPosition, b: ListPosition): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }

@@ -21,7 +21,7 @@ const stepsDefault = 3_000;
 
 export const helpText = `Usage: npm run sim -- [options]
 
-Runs the real core (submit, drain, step, decide, sweep) in virtual time, with faults at every call that it makes: killed and
+Runs the real core (submit, cancel, drain, step, decide, deliver, sweep) in virtual time, with faults at every call: killed and
 frozen processes, lost and late replies, a wiped Redis or one that was rolled back, a throttled DynamoDB, a provider that
 lies, wrong clocks. After every step it checks what must always hold. One seed is one history, the same whenever it is run.
 

@@ -1,5 +1,6 @@
 import type { Job } from '../../lib/job.ts';
 import type { Outcome, Phase } from '../../lib/outcome.ts';
+import type { CancelOutcome } from '../../lib/ports.ts';
 import type { Dice } from './dice.ts';
 import { faultOf, type Lies } from './lies.ts';
 
@@ -9,8 +10,8 @@ export interface Clip {
   readonly providerJobId: string;
   readonly acceptedAtMs: number;
   /** When it is rendered; infinite for one that never is. */
-  readonly endsAtMs: number;
-  readonly endsAs: 'completed' | 'failed' | 'canceled' | 'expired';
+  endsAtMs: number;
+  endsAs: 'completed' | 'failed' | 'canceled' | 'expired';
   /** From then on the provider knows it no more. */
   forgottenAtMs: number;
 }
@@ -63,6 +64,18 @@ export class ProviderSide {
   read(job: Job): Outcome {
     const clip = this.#clips.get(job.id);
     return this.#lies.read(this.#truthOf(clip?.providerJobId === job.providerJobId ? clip : undefined));
+  }
+
+  /** Ends what is queued or being rendered, and takes it off the bill. */
+  cancel(job: Job): CancelOutcome {
+    const clip = this.#clips.get(job.id);
+    const nowMs = this.#nowMs();
+    const isKnown = clip !== undefined && clip.providerJobId === job.providerJobId && clip.forgottenAtMs > nowMs;
+    const lie = this.#lies.canceled();
+    if (isKnown && clip.endsAtMs > nowMs && lie?.isDone !== false)
+      Object.assign(clip, { endsAtMs: nowMs, endsAs: 'canceled' });
+    if (lie !== null) return lie.says;
+    return isKnown ? { kind: 'told' } : { kind: 'missing', fault: faultOf('job_not_found') };
   }
 
   /** Loses what it knew of one clip, for good. */

@@ -57,7 +57,7 @@ export function redisSide(upstash: TestUpstash, stage: string): MakeSetSide {
     return {
       dueSet: {
         exchange: (request) => onBoth((set) => set.exchange(request)),
-        schedule: (entries) => onBoth((set) => set.schedule(entries)),
+        schedule: (entries, mode) => onBoth((set) => set.schedule(entries, mode)),
         enqueue: (entries) => onBoth((set) => set.enqueue(entries)),
         tidy: () => onBoth((set) => set.tidy()),
         absent: (ids) => onBoth((set) => set.absent(ids)),

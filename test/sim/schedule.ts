@@ -15,6 +15,7 @@ export class Schedule {
   readonly #checks: StepChecks;
   readonly #disasters: Disasters;
   readonly #dice: Dice;
+  readonly #deliverDice: Dice;
   readonly #oddRate: number;
   #calmSinceMs = Number.POSITIVE_INFINITY;
 
@@ -24,6 +25,7 @@ export class Schedule {
     this.#checks = checks;
     this.#disasters = disasters;
     this.#dice = outside.dice.fork('schedule');
+    this.#deliverDice = this.#dice.fork('deliver');
     this.#oddRate = this.#dice.chance(0.5) ? this.#dice.spread(0.01, 0.4) : 0;
   }
 
@@ -46,12 +48,24 @@ export class Schedule {
     }
   }
 
+  /** The same, with dice of its own. */
+  invokeDeliver(): void {
+    const dice = this.#deliverDice;
+    const isOdd = () => !this.#outside.weather.isCalm && dice.chance(this.#oddRate);
+    for (let i = isOdd() ? 2 : 1; i > 0; i--) {
+      const delayMs = isOdd() ? dice.spread(100, minuteMs) : dice.between(20, 400);
+      this.#outside.scheduler.after(delayMs, () => this.#fleet.deliver());
+    }
+  }
+
   #minute(count: number): void {
     const lateMs = this.#dice.between(0, 3_000);
     this.#outside.scheduler.at(this.#nextMs() + lateMs, () => {
-      const sweeps = count % sweepEvery === 0 && !(this.#isLongCalm() && this.#checks.absent().size === 0);
+      const findsNothing = this.#isLongCalm() && this.#checks.absent().size === 0 && !this.#isTellingLate();
+      const sweeps = count % sweepEvery === 0 && !findsNothing;
       if (this.#disasters.scheduleFires && !this.#isOdd()) this.invokeDrain();
       if (this.#disasters.scheduleFires && sweeps && !this.#isOdd()) this.#sweep();
+      if (this.#disasters.scheduleFires && this.#outside.telling !== null && this.#hasNews()) this.invokeDeliver();
       this.#minute(count + 1);
     });
   }
@@ -83,8 +97,24 @@ export class Schedule {
   }
 
   #nextDueMs(): number {
-    const { set, scheduler, setNowMs } = this.#outside;
+    const { set, telling, scheduler, setNowMs } = this.#outside;
     if (this.#checks.absent().size > 0 || set.scores.size === 0 || set.waiting.size > 0) return scheduler.nowMs;
-    return scheduler.nowMs + Math.min(...set.scores.values()) - setNowMs();
+    if (this.#isTellingLate()) return scheduler.nowMs;
+    const dueAtMs = [...set.scores.values(), ...(telling?.set.scores.values() ?? [])];
+    return scheduler.nowMs + Math.min(...dueAtMs) - setNowMs();
+  }
+
+  /** A run of deliver would find something soon, or who knows. */
+  #hasNews(): boolean {
+    const { telling, setNowMs } = this.#outside;
+    if (!this.#isLongCalm()) return true;
+    return [...(telling?.set.scores.values() ?? [])].some((score) => score < setNowMs() + minuteMs);
+  }
+
+  /** Something is to be told that the set of events does not hold. */
+  #isTellingLate(): boolean {
+    const { telling } = this.#outside;
+    if (telling === null) return false;
+    return [...telling.watch.pendingJobs].some((id) => !telling.set.holds(id) && !this.#outside.set.holds(id));
   }
 }

@@ -31,6 +31,8 @@ export class StepChecks {
   calm(): void {
     this.#calmSinceMs = this.#outside.scheduler.nowMs;
     this.#line.calm();
+    this.#outside.telling?.watch.calm();
+    this.#outside.cancels.calm();
   }
 
   /** The set has lost some of the ids that it held, through no act of the product. */
@@ -74,6 +76,8 @@ export class StepChecks {
     }
     this.#checkClips();
     this.#line.check();
+    this.#outside.telling?.watch.check();
+    this.#outside.cancels.check(store.all);
   }
 
   /** Between the record's write and the set's, a new job is nowhere else: the sweep would find it. */
@@ -126,5 +130,6 @@ export class StepChecks {
 
 /** As the record tells it: the provider has never had the job. */
 function isUnsent(job: Job): boolean {
-  return job.state === 'waiting' || job.state === 'rejected' || job.lastFault?.code === 'deadline_passed';
+  const isOwners = job.state === 'canceled' && job.history.at(-1)?.reason === 'canceled_by_owner';
+  return isOwners || job.state === 'waiting' || job.state === 'rejected' || job.lastFault?.code === 'deadline_passed';
 }

@@ -1,5 +1,6 @@
 import { isActive, type Job } from '../../lib/job.ts';
 import type { BrokenJob, CreateResult, JobStore, UpdateResult } from '../../lib/ports.ts';
+import type { Lambda } from './lambda.ts';
 import type { MemoryJobStore } from './memory-job-store.ts';
 import type { Referee } from './referee.ts';
 
@@ -11,7 +12,12 @@ const lastingFields = [
   'owner',
   'providerJobId',
   'submittedAtMs',
+  'cancelAskedAtMs',
+  'cancelSentAtMs',
 ] as const;
+
+/** Hears of each write that changed a record. */
+export type OnChange = (by: Lambda, before: Job, after: Job) => void;
 
 /** Stands before the record at the moment at which a call is carried out. Sees every write, and what it made of the job. */
 export class StoreWatch {
@@ -21,6 +27,7 @@ export class StoreWatch {
   readonly #index: { lagMs: number; nowMs: () => number };
   readonly #created = new Map<string, number>();
   readonly #ended = new Map<string, Job>();
+  readonly #listeners: OnChange[] = [];
 
   /**
    * `store` is the adapter that the product uses, which keeps its jobs in `memory`. The index of active jobs learns of a
@@ -75,11 +82,17 @@ export class StoreWatch {
     return (this.#created.get(id) ?? 0) + this.#index.lagMs <= this.#index.nowMs();
   }
 
-  async update(job: Job): Promise<UpdateResult> {
+  onChange(listener: OnChange): void {
+    this.#listeners.push(listener);
+  }
+
+  async update(by: Lambda, job: Job): Promise<UpdateResult> {
     const before = this.#memory.all.get(job.id);
     const result = await this.#store.update(job);
     const after = this.#memory.all.get(job.id);
-    if (before !== undefined && after !== undefined && after !== before) this.#compare(before, after);
+    if (before === undefined || after === undefined || after === before) return result;
+    this.#compare(before, after);
+    for (const listener of this.#listeners) listener(by, before, after);
     return result;
   }
 
@@ -96,10 +109,19 @@ export class StoreWatch {
     }
     if (before.state !== after.state) this.#referee.note(`${after.id} ${before.state} -> ${after.state}`);
     if (isActive(after.state)) return;
-    this.#referee.saw(after.state);
-    this.#ended.set(after.id, this.#ended.get(after.id) ?? after);
+    // What is told of it may be noted after its end; all else stays as it is.
+    const isFirst = isActive(before.state) && !this.#ended.has(after.id);
+    const isSame = this.#ended.get(after.id) === before && withoutNews(before) === withoutNews(after);
+    const isNoted = isSame && JSON.stringify(before.events) !== JSON.stringify(after.events);
+    if (isFirst) this.#referee.saw(after.state);
+    if (!isFirst && !isNoted) return;
+    this.#ended.set(after.id, after);
     if (after.state === 'completed' && after.result === undefined) {
       this.#referee.broken('no job completes without its result', after.id);
     }
   }
+}
+
+function withoutNews({ events: _, revision: __, ...job }: Job): string {
+  return JSON.stringify(Object.entries(job).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

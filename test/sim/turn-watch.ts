@@ -47,7 +47,7 @@ export class TurnWatch {
     this.#beenIn.delete(id);
   }
 
-  /** It leaves the line past its deadline. */
+  /** It leaves the line past its deadline, or because it was canceled. */
   expired(id: string): void {
     this.cameBack(id);
     const known = this.#known.get(id);

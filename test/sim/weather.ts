@@ -2,7 +2,16 @@ import type { Dice } from './dice.ts';
 import type { Lambda } from './lambda.ts';
 
 /** Where a call of a port goes. Reads and writes of the record fail apart: DynamoDB throttles them apart. */
-export type Route = 'dueSet' | 'storeRead' | 'storeWrite' | 'create' | 'read' | 'wake';
+export type Route = MainRoute | keyof typeof likes;
+
+type MainRoute = 'dueSet' | 'storeRead' | 'storeWrite' | 'create' | 'read' | 'wake';
+
+/** Routes that share the fate of another, with dice of their own: the set of events is in the same Redis, for one. */
+const likes = { events: 'dueSet', cancel: 'read', webhook: 'read' } as const satisfies Record<string, MainRoute>;
+
+function mainOf(route: Route): MainRoute {
+  return route in likes ? likes[route as keyof typeof likes] : (route as MainRoute);
+}
 
 /** What happens to one call on its way. All times in ms. */
 export interface Trip {
@@ -22,7 +31,7 @@ const faultKinds = ['crash', 'refused', 'lost', 'lostReply', 'late', 'twice', 's
 type FaultKind = (typeof faultKinds)[number];
 
 /** Usual times of one way, ms: from, to. */
-const ways: Readonly<Record<Route, readonly [number, number]>> = {
+const ways: Readonly<Record<MainRoute, readonly [number, number]>> = {
   dueSet: [0.4, 12],
   storeRead: [1, 8],
   storeWrite: [2, 12],
@@ -35,8 +44,9 @@ export class Weather {
   readonly #dice: Dice;
   readonly #nowMs: () => number;
   readonly #rates: ReadonlyMap<FaultKind, Rates>;
-  readonly #stormsUntilMs = new Map<Route, number>();
-  readonly #slowUntilMs = new Map<Route, number>();
+  readonly #likeDice: Readonly<Record<keyof typeof likes, Dice>>;
+  readonly #stormsUntilMs = new Map<MainRoute, number>();
+  readonly #slowUntilMs = new Map<MainRoute, number>();
   readonly #cutOffUntilMs = new Map<Lambda, number>();
   #limitUntilMs = 0;
   #calm = false;
@@ -44,6 +54,7 @@ export class Weather {
   /** `nowMs` is the world's time. */
   constructor(dice: Dice, nowMs: () => number) {
     this.#dice = dice;
+    this.#likeDice = { events: dice.fork('events'), cancel: dice.fork('cancel'), webhook: dice.fork('webhook') };
     this.#nowMs = nowMs;
     this.#rates = new Map(faultKinds.map((kind) => [kind, ratesOf(kind, dice)]));
   }
@@ -58,12 +69,12 @@ export class Weather {
   }
 
   /** No call comes through on these routes for a while. */
-  storm(routes: readonly Route[], forMs: number): void {
+  storm(routes: readonly MainRoute[], forMs: number): void {
     for (const route of routes) this.#stormsUntilMs.set(route, this.#nowMs() + forMs);
   }
 
   /** Calls on these routes come through, but nearly too late. */
-  slowDown(routes: readonly Route[], forMs: number): void {
+  slowDown(routes: readonly MainRoute[], forMs: number): void {
     for (const route of routes) this.#slowUntilMs.set(route, this.#nowMs() + forMs);
   }
 
@@ -93,63 +104,61 @@ export class Weather {
   }
 
   strikes(kind: FaultKind, route: Route): boolean {
-    return !this.#calm && this.#dice.chance(this.#rates.get(kind)?.[route] ?? 0);
+    return !this.#calm && this.#diceOf(route).chance(this.#rates.get(kind)?.[mainOf(route)] ?? 0);
   }
 
   /** `timeoutMs` is the caller's patience. */
   trip(by: Lambda, route: Route, timeoutMs: number): Trip {
+    const dice = this.#diceOf(route);
+    const main = mainOf(route);
+    const way = () => dice.between(...ways[main]);
     const trip: Trip = {
-      outMs: this.#way(route),
+      outMs: way(),
       againMs: null,
-      backMs: this.#way(route),
+      backMs: way(),
       brokenAfterMs: null,
-      crash: this.strikes('crash', route) ? this.#dice.pick(['before', 'meanwhile', 'after']) : null,
+      crash: this.strikes('crash', route) ? dice.pick(['before', 'meanwhile', 'after']) : null,
     };
-    if (this.#isOn(this.#slowUntilMs, route)) trip.outMs = this.#dice.between(0.2, 1.1) * timeoutMs;
-    if (this.strikes('slow', route)) trip.outMs = this.#dice.spread(10, timeoutMs);
-    if (this.strikes('slow', route)) trip.backMs = this.#dice.spread(10, timeoutMs);
-    if (this.strikes('twice', route)) this.#repeat(trip, route);
-    const isAway =
-      this.#isOn(this.#stormsUntilMs, route) || (route === 'dueSet' && this.#isOn(this.#cutOffUntilMs, by));
-    if (isAway) Object.assign(trip, { outMs: null, brokenAfterMs: this.#dice.spread(1, 2 * timeoutMs) });
-    else if (this.strikes('refused', route)) Object.assign(trip, { outMs: null, brokenAfterMs: this.#way(route) });
+    if (this.#isOn(this.#slowUntilMs, main)) trip.outMs = dice.between(0.2, 1.1) * timeoutMs;
+    if (this.strikes('slow', route)) trip.outMs = dice.spread(10, timeoutMs);
+    if (this.strikes('slow', route)) trip.backMs = dice.spread(10, timeoutMs);
+    // Only the AWS client repeats a call by itself.
+    const repeats = this.strikes('twice', route) && (route === 'storeRead' || route === 'storeWrite');
+    if (repeats) trip.againMs = dice.spread(5, 4_000);
+    const isAway = this.#isOn(this.#stormsUntilMs, main) || (main === 'dueSet' && this.#isOn(this.#cutOffUntilMs, by));
+    if (isAway) Object.assign(trip, { outMs: null, brokenAfterMs: dice.spread(1, 2 * timeoutMs) });
+    else if (this.strikes('refused', route)) Object.assign(trip, { outMs: null, brokenAfterMs: way() });
     else if (this.strikes('lost', route)) trip.outMs = null;
-    else if (this.strikes('lostReply', route)) this.#loseReply(trip, timeoutMs);
-    else if (this.strikes('late', route)) this.#delay(trip, timeoutMs);
+    else if (this.strikes('lostReply', route)) loseReply(trip, timeoutMs, dice);
+    else if (this.strikes('late', route)) delay(trip, timeoutMs, dice);
     return trip;
+  }
+
+  #diceOf(route: Route): Dice {
+    return route in likes ? this.#likeDice[route as keyof typeof likes] : this.#dice;
   }
 
   #isOn<K>(untilMs: ReadonlyMap<K, number>, what: K): boolean {
     return !this.#calm && (untilMs.get(what) ?? 0) > this.#nowMs();
   }
+}
 
-  /** Only the AWS client repeats a call by itself. */
-  #repeat(trip: Trip, route: Route): void {
-    if (route === 'storeRead' || route === 'storeWrite') trip.againMs = this.#dice.spread(5, 4_000);
-  }
+/** Carried out when the caller has long given up, and perhaps sent it again. */
+function delay(trip: Trip, timeoutMs: number, dice: Dice): void {
+  const brokenAfterMs = dice.spread(1, timeoutMs);
+  const givenUpAfterMs = dice.chance(0.5) ? brokenAfterMs : timeoutMs;
+  Object.assign(trip, { brokenAfterMs: givenUpAfterMs, outMs: givenUpAfterMs + dice.spread(1, 30_000) });
+}
 
-  /** Carried out when the caller has long given up, and perhaps sent it again. */
-  #delay(trip: Trip, timeoutMs: number): void {
-    const brokenAfterMs = this.#dice.spread(1, timeoutMs);
-    const givenUpAfterMs = this.#dice.chance(0.5) ? brokenAfterMs : timeoutMs;
-    Object.assign(trip, { brokenAfterMs: givenUpAfterMs, outMs: givenUpAfterMs + this.#dice.spread(1, 30_000) });
-  }
-
-  #loseReply(trip: Trip, timeoutMs: number): void {
-    trip.backMs = null;
-    if (this.#dice.chance(0.5)) trip.brokenAfterMs = (trip.outMs ?? 0) + this.#dice.spread(1, timeoutMs);
-  }
-
-  #way(route: Route): number {
-    const [least, most] = ways[route];
-    return this.#dice.between(least, most);
-  }
+function loseReply(trip: Trip, timeoutMs: number, dice: Dice): void {
+  trip.backMs = null;
+  if (dice.chance(0.5)) trip.brokenAfterMs = (trip.outMs ?? 0) + dice.spread(1, timeoutMs);
 }
 
 /** How often a fault strikes, parts of 1 of the calls on each route. */
-type Rates = Readonly<Partial<Record<Route, number>>>;
+type Rates = Readonly<Partial<Record<MainRoute, number>>>;
 
-const routes = Object.keys(ways) as Route[];
+const routes = Object.keys(ways) as MainRoute[];
 
 /** Half of the seeds do not know a fault at all, a quarter everywhere, a quarter on one route, and there all the more. */
 function ratesOf(kind: FaultKind, dice: Dice): Rates {

@@ -1,10 +1,14 @@
 import { type AccountLimits, noLimits } from '../../lib/accounts.ts';
 import type { LeaseSettings } from '../../lib/due-set/upstash-due-set.ts';
+import type { DeliveryStore } from '../../lib/event-ports.ts';
 import { isActive, type Job } from '../../lib/job.ts';
 import { shardCount } from '../../lib/job-store/job-item.ts';
+import type { News } from '../../lib/news.ts';
 import type { DueSet, JobStore } from '../../lib/ports.ts';
 import { BudgetWatch } from './budget-watch.ts';
 import { CallWatch } from './call-watch.ts';
+import { CancelWatch } from './cancel-watch.ts';
+import { type Cancel, Cancelers } from './cancelers.ts';
 import { Clients } from './clients.ts';
 import { Dice } from './dice.ts';
 import { Disasters } from './disasters.ts';
@@ -12,14 +16,16 @@ import type { Outside } from './doors.ts';
 import { DueSetWatch } from './due-set-watch.ts';
 import { Fleet } from './fleet.ts';
 import { Lies } from './lies.ts';
+import type { MemoryDeliveries } from './memory-event-stores.ts';
 import { MemoryJobStore } from './memory-job-store.ts';
 import { ProviderSide } from './provider-side.ts';
 import { Referee } from './referee.ts';
 import { Schedule } from './schedule.ts';
 import { Scheduler } from './scheduler.ts';
-import type { MakeSetSide, SetSide } from './set-side.ts';
+import { type MakeSetSide, memorySide, type SetSide } from './set-side.ts';
 import { StepChecks } from './step-checks.ts';
 import { StoreWatch } from './store-watch.ts';
+import { tellingOf } from './telling.ts';
 import { Trace } from './trace.ts';
 import { Weather } from './weather.ts';
 
@@ -31,12 +37,17 @@ export interface Breaks {
   dueSet?: (side: SetSide) => DueSet;
   store?: (store: MemoryJobStore) => JobStore;
   outside?: (outside: Outside) => void;
+  deliveries?: (store: MemoryDeliveries) => DeliveryStore;
+  news?: (news: News) => News;
+  cancel?: Cancel;
 }
 
 export interface WorldOptions {
   seed: number;
   makeSide: MakeSetSide;
   breaks?: Breaks;
+  /** Nobody listens, and nobody cancels anything: as it was before there were events. */
+  quiet?: boolean;
 }
 
 /** One seed's world: the product's processes, everything around them, and those who watch. */
@@ -48,11 +59,12 @@ export class World {
   readonly clients: Clients;
   readonly checks: StepChecks;
   readonly schedule: Schedule;
+  readonly #cancelers: Cancelers;
   readonly #lies: Lies;
   readonly #disasters: Disasters;
   #calmAtMs = Number.POSITIVE_INFINITY;
 
-  static async make({ seed, makeSide, breaks = {} }: WorldOptions): Promise<World> {
+  static async make({ seed, makeSide, breaks = {}, quiet = false }: WorldOptions): Promise<World> {
     const dice = new Dice(`seed ${seed}`);
     const scheduler = new Scheduler(dice.fork('order'));
     const referee = new Referee(scheduler, new Trace());
@@ -67,7 +79,8 @@ export class World {
     );
     const dueSet = breaks.dueSet?.(side) ?? side.dueSet;
     const shown = Object.create(side, { dueSet: { value: dueSet } });
-    return new World({ dice, scheduler, referee, side: shown, setNowMs, lease, limits, tickMs }, breaks);
+    const events = quiet ? null : await memorySide(setNowMs, { ...lease, limits: noLimits }, () => {});
+    return new World({ dice, scheduler, referee, side: shown, events, setNowMs, lease, limits, tickMs }, breaks);
   }
 
   private constructor(
@@ -76,6 +89,8 @@ export class World {
       scheduler: Scheduler;
       referee: Referee;
       side: SetSide;
+      /** Null: nobody listens. */
+      events: SetSide | null;
       setNowMs: () => number;
       lease: LeaseSettings;
       limits: AccountLimits;
@@ -83,7 +98,7 @@ export class World {
     },
     breaks: Breaks,
   ) {
-    const { dice, scheduler, referee, side, setNowMs, lease, limits } = given;
+    const { dice, scheduler, referee, side, events, setNowMs, lease, limits } = given;
     const trueMs = () => scheduler.nowMs;
     const clocks = { nowMs: setNowMs, trueMs };
     const weather = new Weather(dice.fork('weather'), trueMs);
@@ -95,9 +110,22 @@ export class World {
     const renders = { slots: dice.whole(1, 12), renderMinMs: 2_000, renderMaxMs: dice.spread(10_000, 300_000) };
     const provider = new ProviderSide(dice.fork('provider'), renders, this.#lies, trueMs);
     const budget = new BudgetWatch(limits, referee, { isLive: (claim) => set.isLive(claim), trueMs });
-    const calls = new CallWatch(set, budget, referee, clocks);
+    const cancels = new CancelWatch(referee, trueMs);
+    const calls = new CallWatch(set, { budget, cancels }, referee, clocks);
+    const dueAtMs = (id: string) => {
+      const score = set.scores.get(id);
+      return score === undefined ? null : score - setNowMs() + trueMs();
+    };
+    const telling =
+      events &&
+      tellingOf(events, { ...given, breaks, clocks, store, dueAtMs, wake: () => this.schedule.invokeDeliver() });
+    store.onChange((...change) => {
+      cancels.changed(...change);
+      calls.changed(...change);
+      telling?.watch.changed(...change);
+    });
     const wake = (as?: 'helper') => this.schedule.invokeDrain(as);
-    this.outside = { scheduler, weather, referee, dice, setNowMs, set, store, provider, calls, wake };
+    this.outside = { scheduler, weather, referee, dice, setNowMs, set, store, provider, calls, cancels, telling, wake };
     breaks.outside?.(this.outside);
     this.referee = referee;
     this.scheduler = scheduler;
@@ -106,10 +134,12 @@ export class World {
     this.#disasters = new Disasters(this.outside, this.fleet, this.checks);
     this.schedule = new Schedule(this.outside, this.fleet, this.checks, this.#disasters);
     this.clients = new Clients(this.outside, this.fleet);
+    this.#cancelers = new Cancelers(this.outside, this.fleet, breaks.cancel);
   }
 
   start(): void {
     this.clients.start();
+    this.#cancelers.start();
     this.schedule.start();
     this.#disasters.start();
   }
@@ -131,10 +161,10 @@ export class World {
     this.schedule.calm();
   }
 
-  /** Every job has ended, and nothing of them is left in the set. */
+  /** Every job has ended, nothing of them is left in the set, and whoever listens is to hear of it. */
   get isOver(): boolean {
-    const { set, store } = this.outside;
-    if (!this.clients.done || set.ids.length > 0) return false;
+    const { set, store, telling } = this.outside;
+    if (!this.clients.done || set.ids.length > 0 || (telling?.watch.pendingJobs.size ?? 0) > 0) return false;
     return [...store.all.values()].every((job) => !isActive(job.state));
   }
 
@@ -187,5 +217,8 @@ function fleetSettings(dice: Dice, leaseMs: number, tickMs: number, limits: Acco
     adaptiveFirstRead: true,
     hasCreateBudget: limits.createsPerMinute !== null || limits.createsPerDay !== null,
   };
-  return { drain, skewMaxMs: dice.pick([0, 500, 60_000, 300_000]), shardCount, sweepPeriodMs };
+  const skewMaxMs = dice.pick([0, 500, 60_000, 300_000]);
+  const windowMs = dice.fork('deliver').pick([3_000, 20_000, 40_000]);
+  const deliver = { concurrency: 8, tickMs, leaseMs, windowMs, stepMs: 12_000, exchangeMax: drain.exchangeMax };
+  return { drain, deliver, skewMaxMs, shardCount, sweepPeriodMs };
 }

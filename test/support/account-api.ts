@@ -10,6 +10,7 @@ import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
 import { DynamoLedger } from '../../lib/job-store/dynamo-ledger.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
 import { putJobs, startTestDynamo, type TestDynamo, testClock, testJob, testNowMs } from './dynamo.ts';
+import { quietWebhooks } from './quiet-webhooks.ts';
 import { startTestUpstash, type TestUpstash } from './upstash.ts';
 
 /** `studio` is for acme and globex, run by acme; `own` is globex's; `open` is everybody's and has no limits. */
@@ -61,7 +62,8 @@ export class AccountApi {
       queues: new Map(accounts.map(({ id }) => [id, { dueSet: this.dueSet(id), waker: this.#wakerOf(id) }])),
       view: this.viewAt(this.upstash.url),
       pauses: new DynamoAccountPauses(this.dynamo.client, this.table),
-      ...{ accounts, clock: this.clock, log, stage: 'test' },
+      ...quietWebhooks(this.dynamo.client, this.table, this.clock, log),
+      ...{ accounts, clock: this.clock, log, stage: 'test', newId: () => 'made-up-id' },
     };
   }
 

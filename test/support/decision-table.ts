@@ -107,7 +107,8 @@ function stateNamed(name: string): JobState {
 }
 
 function fieldsOf(fact: string, nowMs: number): Partial<Job> {
-  const [, name, value = ''] = fact.match(/^(failures|404s|result reads|fault|suspect|asked for) ?(.*)$/) ?? [];
+  const [, name, value = ''] =
+    fact.match(/^(failures|404s|result reads|fault|suspect|asked for|cancel asked) ?(.*)$/) ?? [];
   switch (name) {
     case 'failures':
       return { failuresInRow: Number(value) };
@@ -121,6 +122,8 @@ function fieldsOf(fact: string, nowMs: number): Partial<Job> {
       return { lastFault: { ...faultOf(value), atMs: nowMs - minuteMs } };
     case 'suspect':
       return { suspectedAtMs: nowMs - minuteMs };
+    case 'cancel asked':
+      return { cancelAskedAtMs: nowMs - minuteMs };
     case 'asked for':
       return { rearmedAtMs: nowMs - msOf(value.replace(/ ago$/, '')) };
     default:

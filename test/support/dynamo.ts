@@ -133,6 +133,7 @@ export function testClock(nowMs = testNowMs) {
     /** Every wait that was asked for, ms. */
     slept: [] as number[],
     nowMs: () => clock.ms,
+    monotonicMs: () => clock.ms,
     sleep: async (delayMs: number) => void clock.slept.push(delayMs),
   };
   return clock;

@@ -3,7 +3,7 @@ import type { DrainReport } from '../../lib/drain-report.ts';
 import { type Job, type JobState, needsCreate } from '../../lib/job.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/outcome.ts';
-import type { Provider } from '../../lib/ports.ts';
+
 import { hourMs } from './jobs.ts';
 import { memoryNotes } from './no-notes.ts';
 
@@ -35,7 +35,7 @@ export async function runDrain(ports: FuzzPorts, settings: Partial<DrainSettings
   const { clock, provider } = ports;
   const heard: Heard[] = [];
   const events: string[] = [];
-  const listen = (call: keyof Provider) => async (job: Job) => {
+  const listen = (call: 'create' | 'read') => async (job: Job) => {
     const outcome = await provider[call](job);
     heard.push({ job, outcome, nowMs: clock.nowMs() });
     return outcome;

@@ -21,9 +21,11 @@ import { HttpClient } from '../../lib/providers/http.ts';
 import { Sume } from '../../lib/providers/sume.ts';
 import { type SubmitPorts, type SubmitResult, submit } from '../../lib/submit.ts';
 import { type SweepPorts, type SweepReport, sweep } from '../../lib/sweep.ts';
-import { clock as realClock } from '../../lib/wire/process.ts';
+import { newId, clock as realClock } from '../../lib/wire/process.ts';
 import { FastClock } from './fast-clock.ts';
 import { MemoryRenderTimes } from './memory-render-times.ts';
+import { noEvents } from './no-events.ts';
+import { quietWebhooks, type WebhookPorts } from './quiet-webhooks.ts';
 import { startTestUpstash, type TestUpstash } from './upstash.ts';
 
 const leaseMs = 10_000;
@@ -72,7 +74,14 @@ export async function startParts(
   const ports: Queue &
     DrainPorts &
     SubmitPorts &
-    SweepPorts & { store: DynamoJobStore; view: AccountView; pauses: AccountPauses; ledger: Ledger } = {
+    SweepPorts &
+    WebhookPorts & {
+      newId: () => string;
+      store: DynamoJobStore;
+      view: AccountView;
+      pauses: AccountPauses;
+      ledger: Ledger;
+    } = {
     dueSet,
     view,
     pauses: new DynamoAccountPauses(client, 'pollkeeper-test'),
@@ -80,10 +89,13 @@ export async function startParts(
     store: new DynamoJobStore(client, 'pollkeeper-test', clock),
     ledger: new DynamoLedger(client, 'pollkeeper-test', clock),
     renderTimes: new MemoryRenderTimes(),
+    ...quietWebhooks(client, 'pollkeeper-test', clock, log),
+    events: noEvents.events,
     provider: new Sume(http, { basePath: '', apiKey: 'sk_test', keyPrefix: 'test-' }),
     waker,
     clock,
     random: () => Math.random(),
+    newId,
     log,
   };
   const settings: DrainSettings = {

@@ -1,7 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { type Job, jobStates } from '../../lib/job.ts';
-import { type Item, movingAttributes, toItem } from '../../lib/job-store/job-item.ts';
+import type { Item } from '../../lib/job-store/item-fields.ts';
+import { movingAttributes, toItem } from '../../lib/job-store/job-item.ts';
 import { testJob } from './dynamo.ts';
 import { hourMs } from './jobs.ts';
 

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Environment,
+  readDeliverConfig,
   readDrainConfig,
+  readEventBusConfig,
   readLeaseConfig,
   readRecordConfig,
   readRedisConfig,
+  readRequestsPerMinute,
   readSumeConfig,
-  readTokens,
   readWakeConfig,
 } from '../../lib/config.ts';
 import { ConfigError } from '../../lib/errors.ts';
+import { readTokens } from '../../lib/tokens.ts';
 
 const digest = 'ab'.repeat(32);
 const full: Environment = {
@@ -33,7 +36,10 @@ function refusal(read: (environment: Environment) => unknown, environment: Envir
 describe('settings left out', () => {
   it('have the values of the development stage, AWS and Sume', () => {
     expect(readRecordConfig({})).toEqual({ stage: 'dev', table: 'pollkeeper-dev' });
-    expect(readWakeConfig({ STAGE: 'prod' })).toEqual({ drainFunction: 'pollkeeper-prod-drain' });
+    expect(readWakeConfig({ STAGE: 'prod' })).toEqual({
+      drainFunction: 'pollkeeper-prod-drain',
+      deliverFunction: 'pollkeeper-prod-deliver',
+    });
     expect(readDrainConfig({})).toEqual({
       tickMs: 1_000,
       leaseMs: 10_000,
@@ -56,8 +62,10 @@ describe('settings given', () => {
     expect(
       readRecordConfig({ STAGE: 'eu-2', TABLE_NAME: 'a.b_C-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000/' }),
     ).toEqual({ stage: 'eu-2', table: 'a.b_C-1', endpoint: 'http://127.0.0.1:8000' });
-    expect(readWakeConfig({ DRAIN_FUNCTION_NAME: 'mine', LAMBDA_ENDPOINT: 'http://localhost:3002' })).toEqual({
+    const functions = { DRAIN_FUNCTION_NAME: 'mine', DELIVER_FUNCTION_NAME: 'my-deliver' };
+    expect(readWakeConfig({ ...functions, LAMBDA_ENDPOINT: 'http://localhost:3002' })).toEqual({
       drainFunction: 'mine',
+      deliverFunction: 'my-deliver',
       endpoint: 'http://localhost:3002',
     });
     expect(['on', 'off', ''].map((word) => readDrainConfig({ ADAPTIVE_FIRST_READ: word }).adaptiveFirstRead)).toEqual([
@@ -80,18 +88,6 @@ describe('settings given', () => {
   ])('of Sume’s address may have the version at its end or not: %s', (url, origin, basePath) => {
     expect(readSumeConfig({ ...full, SUME_API_BASE_URL: url })).toMatchObject({ origin, basePath });
   });
-
-  it('of API_TOKENS are owners and digests, in lower case', () => {
-    const entries = [
-      { owner: 'acme', sha256: digest.toUpperCase() },
-      { owner: 'a.b_C-9', sha256: digest, note: 'ignored' },
-    ];
-    expect(readTokens({ API_TOKENS: JSON.stringify(entries) })).toEqual([
-      { owner: 'acme', sha256: digest },
-      { owner: 'a.b_C-9', sha256: digest },
-    ]);
-    expect(readTokens({ API_TOKENS: '[]' })).toEqual([]);
-  });
 });
 
 describe('a setting that is missing or malformed', () => {
@@ -109,6 +105,15 @@ describe('a setting that is missing or malformed', () => {
     ['LEASE_MS', readLeaseConfig, ['999', '300001', 'Infinity', '١٠٠٠٠'], '10000'],
     ['DRAIN_WINDOW_MS', readDrainConfig, ['999', '840001', 'null'], '65000'],
     ['ADAPTIVE_FIRST_READ', readDrainConfig, ['ON', 'true', '1', 'off '], 'on or off'],
+    ['API_REQUESTS_PER_MINUTE', readRequestsPerMinute, ['0', '1000001', 'OFF', 'none'], '6000'],
+    ['DELIVER_WINDOW_MS', readDeliverConfig, ['999', '840001', 'null'], '65000'],
+    ['DELIVER_CONCURRENCY', readDeliverConfig, ['0', '501', '1.5'], '100'],
+    [
+      'EVENT_BUS_NAME',
+      readEventBusConfig,
+      ['a b', '*', 'arn:aws:events:eu-west-1:123456789012:event-bus/x'],
+      'pollkeeper',
+    ],
     ['DRAIN_CONCURRENCY', readDrainConfig, ['0', '1001', '9'.repeat(400), '[]'], '100'],
     [
       'API_TOKENS',
@@ -121,17 +126,6 @@ describe('a setting that is missing or malformed', () => {
       const message = refusal(read, { ...full, [name]: value });
       expect(message).toContain(name);
       expect(message).toContain(example);
-    }
-  });
-
-  it('API_TOKENS says which entry is wrong, and in what', () => {
-    const good = { owner: 'acme', sha256: digest };
-    const message = (entry: unknown) => refusal(readTokens, { API_TOKENS: JSON.stringify([good, entry]) });
-    for (const owner of ['', 'a b', 'x'.repeat(65), 7, null, ['acme']]) {
-      expect(message({ ...good, owner })).toContain('entry 2 has no valid owner');
-    }
-    for (const sha256 of ['', 'ab', digest.slice(1), `${digest}a`, 'z'.repeat(64), 7, null]) {
-      expect(message({ ...good, sha256 })).toContain('entry 2 has no valid sha256');
     }
   });
 

@@ -110,6 +110,7 @@ function written(before: Job, decision: Decision, answerKind: string): string {
     updatedAtMs: '',
     missingSinceMs: '',
     history: '',
+    events: '',
   };
   const changed = (name: string) =>
     JSON.stringify(before[name as keyof Job]) !== JSON.stringify(after[name as keyof Job]);

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jobView } from '../../lib/http/job-view.ts';
 import { jobStates } from '../../lib/job.ts';
-import { fromItem, type Item } from '../../lib/job-store/job-item.ts';
+import type { Item } from '../../lib/job-store/item-fields.ts';
+import { fromItem } from '../../lib/job-store/job-item.ts';
 import { testNowMs } from '../support/dynamo.ts';
 import { storedItems } from '../support/stored-items.ts';
 

@@ -8,17 +8,23 @@ import { startMs } from '../support/jobs.ts';
 
 /** How health looks at the accounts: `looks` counts, `answer` may be changed. */
 function setUp() {
-  const at = { nowMs: startMs, looks: 0, fields: {} as Record<string, string>, trouble: null as Error | null };
+  const at = {
+    nowMs: startMs,
+    looks: 0,
+    dueLagMs: 0,
+    fields: {} as Record<string, string>,
+    trouble: null as Error | null,
+  };
   const overview = async (): Promise<AccountOverview> => {
     at.looks++;
     if (at.trouble !== null) throw at.trouble;
-    const { nowMs } = at;
-    return { nowMs, state: readAccountState(at.fields, nowMs), inFlight: 0, waiting: 0, dueLagMs: 0 };
+    const { nowMs, dueLagMs } = at;
+    return { nowMs, state: readAccountState(at.fields, nowMs), inFlight: 0, waiting: 0, dueLagMs };
   };
   const never = () => Promise.reject(new Error('not for health'));
   const view = { overview, look: never, setPaused: never };
   const clock = { nowMs: () => at.nowMs };
-  return { at, health: healthReader({ accounts: readAccounts(undefined), view, clock, stage: 'test' }) };
+  return { at, health: healthReader({ accounts: readAccounts('[{"id":"sume"}]'), view, clock, stage: 'test' }) };
 }
 
 test('a hundred questions at once, and all within five seconds, cost one look', async () => {
@@ -42,6 +48,26 @@ test('also what went wrong is kept for five seconds, and no longer; a clock that
   at.trouble = null;
   at.nowMs -= 3_600_000;
   expect((await health()).status).toBe('up');
+});
+
+test('T111 jobs that are ten minutes late mean that nobody drains, unless something is known to keep them', async () => {
+  const { at, health } = setUp();
+  const status = async (dueLagMs: number, fields: Record<string, string>) => {
+    Object.assign(at, { dueLagMs, fields, nowMs: at.nowMs + 5_000 });
+    const { status, faults } = await health();
+    return [status, ...faults.map(({ code }) => code)].join(' ');
+  };
+  const { nowMs } = at;
+  const spent = (reads: number) => `|${Math.floor(nowMs / 3_600_000)} ${nowMs} ${reads}`;
+  expect(await status(599_999, {})).toBe('up');
+  expect(await status(600_000, {})).toBe('down not_drained');
+  expect(await status(600_000, { paused: `creates ${nowMs}`, reads: spent(4_999) })).toBe('down not_drained');
+  expect(await status(600_000, { paused: `all ${nowMs}` })).toBe('up');
+  // Half of the day's 10,000: from then on they are spread over the day.
+  expect(await status(600_000, { reads: spent(5_000) })).toBe('up');
+  expect(await status(600_000, { told: `0 ${nowMs + 3_600_000} - -` })).toBe('up');
+  expect(await status(600_000, { breaker: `open ${nowMs + 3_600_000} 1 0` })).toBe('degraded failing');
+  expect(await status(600_000, { breaker: `denied ${nowMs + 3_600_000} 1 0` })).toBe('down denied');
 });
 
 test('a bug is not taken for an outage', async () => {

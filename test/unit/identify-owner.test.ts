@@ -1,22 +1,43 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { identifyOwner } from '../../lib/identify-owner.ts';
+import { bearerToken, identifyOwner } from '../../lib/identify-owner.ts';
+import { readTokens } from '../../lib/tokens.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
-const tokens = [
+const entries = [
   { owner: 'acme', sha256: sha256('acme-token-1') },
   { owner: 'bolt', sha256: sha256('bolt-token-1') },
   // The digests of nothing and of "undefined": no request may meet them by accident.
   { owner: 'nobody', sha256: sha256('') },
   { owner: 'nobody', sha256: sha256('undefined') },
 ];
+const tokens = readTokens({ API_TOKENS: JSON.stringify(entries) });
+const nowMs = Date.UTC(2026, 10, 30);
+
+/** As the authorizer does it. */
+function ownerOf(header: string | undefined, list = tokens): string | null {
+  const token = bearerToken(header);
+  return token === null ? null : (identifyOwner(token, list, nowMs)?.owner ?? null);
+}
 
 describe('whose token it is', () => {
   it('is found with the scheme in any case and blanks around', () => {
     const headers = ['Bearer acme-token-1', 'bearer acme-token-1', 'BEARER   acme-token-1', '  Bearer acme-token-1 '];
-    expect(headers.map((header) => identifyOwner(header, tokens))).toEqual(['acme', 'acme', 'acme', 'acme']);
-    expect(identifyOwner('Bearer bolt-token-1', tokens)).toBe('bolt');
+    expect(headers.map((header) => ownerOf(header))).toEqual(['acme', 'acme', 'acme', 'acme']);
+    expect(ownerOf('Bearer bolt-token-1')).toBe('bolt');
+  });
+
+  it('is nobody’s from the moment it expires, and any of an owner’s tokens will do', () => {
+    const list = readTokens({
+      API_TOKENS: JSON.stringify([
+        { owner: 'acme', sha256: sha256('old'), expires_at: '2026-11-30T00:00:00Z' },
+        { owner: 'acme', sha256: sha256('new'), expires_at: '2026-11-30T00:00:00.001Z', scopes: ['read'] },
+      ]),
+    });
+    expect(identifyOwner('old', list, nowMs)).toBeNull();
+    expect(identifyOwner('new', list, nowMs)).toMatchObject({ owner: 'acme', scopes: ['read'] });
+    expect(identifyOwner('new', list, nowMs + 1)).toBeNull();
   });
 
   it.each([
@@ -38,7 +59,7 @@ describe('whose token it is', () => {
     ['the digest itself', `Bearer ${sha256('acme-token-1')}`],
     ['half a surrogate pair', 'Bearer \ud83d'],
   ])('T105 is nobody’s when the header is %s, and nothing is thrown', (_name, header) => {
-    expect(identifyOwner(header, tokens)).toBeNull();
+    expect(ownerOf(header)).toBeNull();
   });
 
   it('T105 is nobody’s for any other text, and for every text when there are no tokens', () => {
@@ -48,8 +69,8 @@ describe('whose token it is', () => {
     );
     fc.assert(
       fc.property(header, (text) => {
-        expect(identifyOwner(text, tokens)).toBeNull();
-        expect(identifyOwner(text, [])).toBeNull();
+        expect(ownerOf(text)).toBeNull();
+        expect(ownerOf(text, [])).toBeNull();
       }),
       { numRuns: 1_000 },
     );

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pendingEvents } from '../../lib/event.ts';
 import { jobIdFor } from '../../lib/identify.ts';
 import { isActive, type Job, jobStates } from '../../lib/job.ts';
+import type { Item } from '../../lib/job-store/item-fields.ts';
 import {
   fromItem,
-  type Item,
   isExpired,
   movingAttributes,
   retentionMs,
@@ -44,6 +45,21 @@ const anyFields: fc.Arbitrary<Job> = fc.record(
     lastFault: fc.record({ code: textField, message: textField, atMs: timeMs }),
     result: fc.record({ value: document, truncated: fc.boolean() }),
     usage: fc.record({ status: textField, capturedMicros: fc.nat() }),
+    events: fc.array(
+      fc.record(
+        { id: textField, type: fc.constant('job.failed' as const), atMs: timeMs, pending: fc.constant(true as const) },
+        { requiredKeys: ['id', 'type', 'atMs'] },
+      ),
+      { maxLength: 3 },
+    ),
+    batch: textField,
+    webhookUrl: textField,
+    webhookEvents: fc.array(fc.constantFrom('job.lost' as const, 'batch.completed' as const)),
+    adopted: fc.constant(true as const),
+    cancelAskedAtMs: timeMs,
+    cancelSentAtMs: timeMs,
+    hookUrl: textField,
+    hook: fc.record({ eventId: textField, atMs: timeMs }),
     history: fc.array(fc.record({ atMs: timeMs, state: fc.constantFrom(...jobStates) }), { maxLength: 5 }),
     revision: fc.nat(),
   },
@@ -64,6 +80,7 @@ const anyFields: fc.Arbitrary<Job> = fc.record(
       'failuresInRow',
       'missingReads',
       'resultReads',
+      'events',
       'history',
       'revision',
     ],
@@ -110,7 +127,8 @@ describe('an item', () => {
         const { set, remove } = movingAttributes(job);
         const active = isActive(job.state);
         expect([set.expires_at === undefined, remove.includes('expires_at')]).toEqual([active, active]);
-        expect([set.active === undefined, remove.includes('active')]).toEqual([!active, !active]);
+        const indexed = active || pendingEvents(job).length > 0;
+        expect([set.active === undefined, remove.includes('active')]).toEqual([!indexed, !indexed]);
         const endedAtMs = job.finishedAtMs ?? job.updatedAtMs;
         if (!active) expect(set.expires_at?.N).toBe(String(Math.floor((endedAtMs + retentionMs) / 1000)));
       }),

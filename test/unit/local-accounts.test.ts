@@ -70,13 +70,13 @@ describe('the accounts of the local stack', () => {
 });
 
 describe('the owners of the local stack', () => {
-  it('are told by the digests of their tokens', () => {
+  it('are told by the digests of their tokens, with what each may do', () => {
     const keys = { apiToken: 'mine', redisToken: '', sumeKey: '' };
-    const list = tokenList(keys, [{ owner: 'acme', token: 'theirs' }]);
+    const list = tokenList(keys, [{ owner: 'acme', token: 'theirs', scopes: ['read'] }]);
     const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
     expect(JSON.parse(list)).toEqual([
       { owner: 'demo', sha256: sha256('mine') },
-      { owner: 'acme', sha256: sha256('theirs') },
+      { owner: 'acme', sha256: sha256('theirs'), scopes: ['read'] },
     ]);
   });
 });

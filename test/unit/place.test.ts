@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAccounts } from '../../lib/accounts.ts';
 import { DueSetError } from '../../lib/errors.ts';
-import { place } from '../../lib/place.ts';
+import { place, placeMany } from '../../lib/place.ts';
 import type { Queue, Queues } from '../../lib/ports.ts';
 
 const accounts = readAccounts(
@@ -31,6 +31,14 @@ describe('placing a job', () => {
 
   it('takes the first of equals', async () => {
     expect(await place(accounts, queuesOf({ a: 5, b: 10, 'acme-only': 5 }), 'acme')).toBe('a');
+  });
+
+  it('spreads many by what each has to do with those before them', async () => {
+    const queues = queuesOf({ a: 2, b: 0, 'acme-only': null });
+    expect(await placeMany(accounts, queues, 'acme', 7)).toEqual(['b', 'b', 'b', 'b', 'a', 'b', 'b']);
+    expect(await placeMany(accounts, queues, 'acme', 0)).toEqual([]);
+    expect(await placeMany([], queues, 'acme', 3)).toEqual([]);
+    expect(await placeMany(accounts.slice(0, 1), queues, 'acme', 2)).toEqual(['a', 'a']);
   });
 
   it('takes the wanted one, unless it is not the owner’s', async () => {

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { AdmissionHold } from '../../lib/admission-hold.ts';
 import { JobStoreError } from '../../lib/errors.ts';
 import type { Job } from '../../lib/job.ts';
+import { RunNews } from '../../lib/news.ts';
 import type { Outcome } from '../../lib/outcome.ts';
 import { type StepPorts, step } from '../../lib/step.ts';
 import { completed, confirmedJob, minuteMs, running, startMs } from '../support/jobs.ts';
-import { noNotes } from '../support/no-notes.ts';
+import { noNews, noNotes } from '../support/no-notes.ts';
 
 /** A provider that says one thing, and a record that takes every write, or none. */
 function portsThat(says: Outcome, { writes = true } = {}) {
@@ -28,6 +29,7 @@ function portsThat(says: Outcome, { writes = true } = {}) {
     },
     hold: new AdmissionHold(),
     notes: noNotes,
+    news: new RunNews(noNews),
     random: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     inTurn: (write) => write(),

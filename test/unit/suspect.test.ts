@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { AdmissionHold } from '../../lib/admission-hold.ts';
 import type { Job } from '../../lib/job.ts';
+import { RunNews } from '../../lib/news.ts';
 import type { Call, Provider } from '../../lib/ports.ts';
 import type { StepPorts } from '../../lib/step.ts';
 import { stepSuspect } from '../../lib/suspect.ts';
 import { confirmedJob, jobWith, running, startMs } from '../support/jobs.ts';
-import { noNotes } from '../support/no-notes.ts';
+import { noNews, noNotes } from '../support/no-notes.ts';
 
 /** One job in a record that takes every write, and a provider. */
 function portsOf(job: Job, provider: Partial<Provider>) {
@@ -23,6 +24,7 @@ function portsOf(job: Job, provider: Partial<Provider>) {
     provider: { ...silent, ...provider },
     hold: new AdmissionHold(),
     notes: noNotes,
+    news: new RunNews(noNews),
     random: () => 0,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     inTurn: (write) => write(),

@@ -3,6 +3,7 @@ import { jobIdFor } from '../../lib/identify.ts';
 import type { Queue } from '../../lib/ports.ts';
 import { type SweepPorts, sweep } from '../../lib/sweep.ts';
 import { testJob } from '../support/dynamo.ts';
+import { noEvents } from '../support/no-events.ts';
 import { noPauses } from '../support/no-pauses.ts';
 
 const shardCount = 8;
@@ -29,6 +30,7 @@ function partsOf(held: Set<string>, run: () => number) {
   };
   const ports: SweepPorts = {
     ...noPauses,
+    ...noEvents,
     store: {
       activeIds: async (shard, after = '') => {
         pages++;

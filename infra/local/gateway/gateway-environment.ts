@@ -3,6 +3,7 @@ import type { LocalAccounts } from '../stack/local-accounts.ts';
 export const stage = 'local';
 export const region = 'us-east-1';
 const drainFunction = `pollkeeper-${stage}-drain`;
+const deliverFunction = `pollkeeper-${stage}-deliver`;
 
 export interface PartAddresses {
   redis: { url: string; token: string };
@@ -17,10 +18,19 @@ const passedOn = [
   'DRAIN_WINDOW_MS',
   'DRAIN_CONCURRENCY',
   'DRAIN_HELPERS',
+  'DELIVER_WINDOW_MS',
+  'DELIVER_CONCURRENCY',
+  'WEBHOOK_ALLOW_LOCAL',
+  'WEBHOOK_PORTS',
+  'WEBHOOK_TIMEOUT_MS',
+  'EVENT_BUS_NAME',
+  'EVENTBRIDGE_ENDPOINT',
   'PROVIDER_TIMEOUT_MS',
+  'API_REQUESTS_PER_MINUTE',
   'PRICES',
   'SPENDING_CAPS',
   'ADAPTIVE_FIRST_READ',
+  'SUME_WEBHOOK_SECRET',
   'AWS_REGION',
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
@@ -43,7 +53,11 @@ export function gatewayEnvironment(
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    // Whoever develops a receiver has it on this machine.
+    WEBHOOK_ALLOW_LOCAL: 'on',
     ...chosen,
+    // A name that other tools use too.
+    ...(chosen.SUME_WEBHOOK_SECRET && environment.PUBLIC_URL && { PUBLIC_URL: environment.PUBLIC_URL }),
     STAGE: stage,
     TABLE_NAME: tableName,
     UPSTASH_REDIS_REST_URL: parts.redis.url,
@@ -55,16 +69,20 @@ export function gatewayEnvironment(
     DYNAMODB_ENDPOINT: parts.dynamo,
     API_TOKENS: tokens,
     DRAIN_FUNCTION_NAME: drainFunction,
+    DELIVER_FUNCTION_NAME: deliverFunction,
   };
 }
 
-/** Asks the emulated Lambda for a drain now, instead of at the next full minute. A failure only means that wait. */
-export async function wakeDrain(lambdaUrl: string): Promise<void> {
-  const response = await fetch(`${lambdaUrl}/2015-03-31/functions/${drainFunction}/invocations`, {
-    method: 'POST',
-    headers: { 'x-amz-invocation-type': 'Event' },
-    body: '{}',
-    signal: AbortSignal.timeout(5_000),
-  }).catch(() => undefined);
-  await response?.body?.cancel();
+/** Asks the emulated Lambda to work now, instead of at the next full minute. A failure only means that wait. */
+export async function wakeFunctions(lambdaUrl: string): Promise<void> {
+  const wake = async (name: string) => {
+    const response = await fetch(`${lambdaUrl}/2015-03-31/functions/${name}/invocations`, {
+      method: 'POST',
+      headers: { 'x-amz-invocation-type': 'Event' },
+      body: '{}',
+      signal: AbortSignal.timeout(5_000),
+    }).catch(() => undefined);
+    await response?.body?.cancel();
+  };
+  await Promise.all([drainFunction, deliverFunction].map(wake));
 }

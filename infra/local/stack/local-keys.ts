@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Scope } from '../../../lib/tokens.ts';
 
 /** The secrets of one local stack: made once, kept in a file that only its owner may read. */
 export interface LocalKeys {
@@ -32,13 +33,15 @@ export function readLocalKeys(dataDir: string): LocalKeys {
 export interface OwnerToken {
   owner: string;
   token: string;
+  /** All of them without. */
+  scopes?: readonly Scope[];
 }
 
 /** What the authorizer is told of the tokens: their digests, never the tokens. */
 export function tokenList(keys: LocalKeys, others: readonly OwnerToken[] = []): string {
-  const all = [{ owner: localOwner, token: keys.apiToken }, ...others];
+  const all: OwnerToken[] = [{ owner: localOwner, token: keys.apiToken }, ...others];
   return JSON.stringify(
-    all.map(({ owner, token }) => ({ owner, sha256: createHash('sha256').update(token).digest('hex') })),
+    all.map(({ token, ...entry }) => ({ ...entry, sha256: createHash('sha256').update(token).digest('hex') })),
   );
 }
 

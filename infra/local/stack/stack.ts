@@ -4,7 +4,13 @@ import { buildFunctions } from '../../build.ts';
 import { type StartOptions, UsageError } from '../console/options.ts';
 import { ensureTable } from '../dynamo/ensure-table.ts';
 import { startGateway } from '../gateway/gateway.ts';
-import { gatewayEnvironment, type PartAddresses, region, stage, wakeDrain } from '../gateway/gateway-environment.ts';
+import {
+  gatewayEnvironment,
+  type PartAddresses,
+  region,
+  stage,
+  wakeFunctions,
+} from '../gateway/gateway-environment.ts';
 import type { PartName } from '../part.ts';
 import { type Environment, type GivenEndpoints, readEndpoints } from './endpoints.ts';
 import { isFree } from './free-port.ts';
@@ -87,10 +93,10 @@ export class Stack {
     await Promise.all([sume?.close(), dynamo?.close(), redis?.close()]);
   }
 
-  /** Has the jobs that are due worked on now, instead of at the next full minute. */
+  /** Has what is due worked on now, instead of at the next full minute. */
   async wake(): Promise<void> {
     const lambdaUrl = this.parts.gateway?.current().lambdaUrl;
-    if (lambdaUrl !== undefined) await wakeDrain(lambdaUrl);
+    if (lambdaUrl !== undefined) await wakeFunctions(lambdaUrl);
   }
 
   async #redis(): Promise<PartAddresses['redis']> {

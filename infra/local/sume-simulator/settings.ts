@@ -41,6 +41,11 @@ export type SumeSimulatorOptions = {
   mediaSeconds?: number;
   /** Also serve media over HTTPS, with a certificate of its own (see `mediaCertificate`), because Sume's CLI downloads nothing else. */
   mediaHttps?: boolean;
+  /**
+   * The signing secret of webhooks, one for all or by API key. Without one none are sent, as for a workspace that has not set
+   * them up; it can also be given by the control endpoint.
+   */
+  webhookSecret?: string | Record<string, string>;
   /** When set, control requests must carry it as `x-control-token`. */
   controlToken?: string;
   /** Unix milliseconds; for tests. */
@@ -51,12 +56,13 @@ export type SumeSimulatorOptions = {
 
 export type Settings = Omit<
   Required<SumeSimulatorOptions>,
-  'seed' | 'dataDir' | 'limits' | 'renderSeconds' | 'apiKeys' | 'controlToken'
+  'seed' | 'dataDir' | 'limits' | 'renderSeconds' | 'apiKeys' | 'controlToken' | 'webhookSecret'
 > & {
   seed: string | undefined;
   dataDir: string | undefined;
   renderSeconds: SecondsRange | undefined;
   controlToken: string | undefined;
+  webhookSecret: SumeSimulatorOptions['webhookSecret'];
   apiKeys: ReadonlySet<string> | undefined;
   limits: Limits;
 };
@@ -96,6 +102,7 @@ export function readSettings(options: SumeSimulatorOptions): Settings {
     mediaSeconds: options.mediaSeconds ?? 3_600,
     mediaHttps: options.mediaHttps ?? false,
     controlToken: options.controlToken,
+    webhookSecret: options.webhookSecret,
     nowMs: options.nowMs ?? Date.now,
     monotonicMs: options.monotonicMs ?? (() => performance.now()),
   };

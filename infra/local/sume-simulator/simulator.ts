@@ -2,6 +2,7 @@ import { newWindow, type RateWindow } from './api/rate-limit.ts';
 import type { FaultRule } from './control/faults.ts';
 import type { Observations } from './control/observations.ts';
 import type { Settings } from './settings.ts';
+import type { Outbox } from './webhooks/outbox.ts';
 import type { Workspace } from './workspace.ts';
 import { type World, workspaceOf } from './world.ts';
 
@@ -18,6 +19,7 @@ export type Simulator = {
   readonly statusBodies: Map<string, { state: string; hintSeconds: number | null; body: string }>;
   /** Where media is served over HTTPS; set once that server listens. */
   secureOrigin: string | undefined;
+  readonly outbox: Outbox;
 };
 
 /** Who holds an API key, as of the requests: the jobs are the workspace's, the rate limits end with the process. */

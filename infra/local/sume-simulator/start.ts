@@ -10,6 +10,7 @@ import { type JournalLine, noJournal, openJournal } from './journal.ts';
 import { makeCertificate } from './media/media-certificate.ts';
 import { readSettings, type SumeSimulatorOptions } from './settings.ts';
 import { type Simulator, seededRandom } from './simulator.ts';
+import { Outbox } from './webhooks/outbox.ts';
 import { openWorld } from './world.ts';
 
 export type RunningSumeSimulator = {
@@ -43,15 +44,19 @@ export async function startSumeSimulator(options: SumeSimulatorOptions = {}): Pr
     lines,
     journal,
   });
+  const random = seededRandom(world.seed);
+  const seen = newObservations();
+  const outbox = new Outbox(world, settings, random, seen);
   const simulator: Simulator = {
     settings,
     world,
-    seen: newObservations(),
+    seen,
     rules: [],
-    random: seededRandom(world.seed),
+    random,
     tenants: new Map(),
     statusBodies: new Map(),
     secureOrigin: undefined,
+    outbox,
   };
   const handler = requestHandler(simulator);
   const server = prepare(createServer(handler));
@@ -64,6 +69,7 @@ export async function startSumeSimulator(options: SumeSimulatorOptions = {}): Pr
     mediaCertificate: secure?.certificate,
     report: (wanted) => makeReport(world, simulator.seen, settings.nowMs(), wanted?.detail ?? false),
     close: () => {
+      outbox.close();
       closed ??= Promise.all([stop(server), secure && stop(secure.server)]).then(() => journal.close());
       return closed;
     },

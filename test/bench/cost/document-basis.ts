@@ -54,6 +54,7 @@ export function assumptionsSection({ memoryGb, windowSeconds, alarms }: Deployed
     `${alarms} alarms (infra/alarms.yml), ${assumed.metrics} metrics, ${assumed.logKbPerRun} KB of log lines for a run of any function.`,
     `The other solutions read a status in a function of ${assumed.pollMemoryGb * 1024} MB that takes ${assumed.pollRunSeconds} s, one invocation for each poll and one for the create. An SQS trigger makes ${assumed.emptyReceivesPerMinute} empty receives a minute (five long polls of 20 s; not confirmed). The worker is one task of ${worker.vcpu} vCPU and ${worker.memoryGb} GB.`,
     `A drain works for its whole window while anything is due in it, so ${say(windowSeconds)} s of drain for each minute awake; in truth it leaves a little sooner. Its seconds are computed, not measured.`,
+    'Nobody listens to events. The function that delivers them is then one more run a minute with nothing due, like a drain’s, which is not counted here. [What an event costs](events.md#what-it-costs) beside it, in writes and commands.',
     'Nothing goes wrong: no retries, no helpers, no second region. Data transfer is not counted, nor taxes, nor anybody’s time.',
   ];
   return `## What is assumed\n\n${list(items)}`;

@@ -5,7 +5,8 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Item, shardOf, toItem } from '../../../lib/job-store/job-item.ts';
+import type { Item } from '../../../lib/job-store/item-fields.ts';
+import { shardOf, toItem } from '../../../lib/job-store/job-item.ts';
 import type { Ready } from '../../support/node-process.ts';
 import { runningJob } from '../running-job.ts';
 

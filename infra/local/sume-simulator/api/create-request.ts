@@ -50,7 +50,14 @@ function text(input: Record<string, unknown>, field: string, lengthMax: number):
 
 function checkWebhook(url: unknown): void {
   if (url === undefined || url === null) return;
-  if (typeof url !== 'string' || !URL.canParse(url) || new URL(url).protocol !== 'https:') {
-    throw invalid('webhook_url', 'must be an https address');
+  const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
+  // The service takes https alone; who tests on this machine mostly has no certificate.
+  const isUsable = address?.protocol === 'https:' || (address?.protocol === 'http:' && isLoopback(address.hostname));
+  if (!isUsable || address.username !== '' || address.password !== '') {
+    throw invalid('webhook_url', 'must be an https address, or an http one on this machine');
   }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

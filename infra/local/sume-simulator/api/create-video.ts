@@ -32,6 +32,7 @@ export function createVideo(call: Call): Answer {
   const priced = { ...request, priceMicros: priceMicros(request) };
   checkRoom(call, priced.priceMicros);
   const job = createJob(simulator.world, newJob(call, priced), remembered.used);
+  simulator.outbox.watch(job);
   return created(call, job, false);
 }
 

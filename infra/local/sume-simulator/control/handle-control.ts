@@ -7,12 +7,14 @@ import { advanceAll, changeJob } from '../world.ts';
 import { resetObservations } from './observations.ts';
 import { readFaultRule } from './read-fault-rule.ts';
 import { makeReport } from './report.ts';
+import { addWebhookFaults, setWebhookSecret } from './webhook-controls.ts';
 
-type Control = { simulator: Simulator; jobId: string; query: URLSearchParams; body: unknown };
+export type Control = { simulator: Simulator; jobId: string; query: URLSearchParams; body: unknown };
 
 /**
  * The tester's side door, loopback only. Faults: POST one rule or a list (they are added, earlier ones strike first),
  * GET, DELETE (all, or `?id=`). Jobs: GET all, POST `/jobs/{id}` `{"state"}`. GET `/report?detail=1`, POST `/reset-observations`.
+ * Webhooks: GET `/webhooks` (what became of each), `/webhook-faults` like faults, POST `/webhook-secret` `{"secret", "apiKey"?}`.
  */
 const CONTROLS: Record<string, (control: Control) => unknown> = {
   'GET /report': ({ simulator, query }) =>
@@ -33,6 +35,15 @@ const CONTROLS: Record<string, (control: Control) => unknown> = {
     return { jobs: [...simulator.world.jobs.values()] };
   },
   'POST /jobs/': forceState,
+  'GET /webhooks': ({ simulator }) => ({ webhooks: simulator.outbox.logs }),
+  'GET /webhook-faults': ({ simulator }) => ({ rules: simulator.outbox.rules }),
+  'POST /webhook-faults': addWebhookFaults,
+  'DELETE /webhook-faults': ({ simulator: { outbox }, query }) => {
+    const id = query.get('id');
+    outbox.rules = id === null ? [] : outbox.rules.filter((rule) => rule.id !== id);
+    return { rules: outbox.rules };
+  },
+  'POST /webhook-secret': setWebhookSecret,
 };
 
 export async function handleControl(

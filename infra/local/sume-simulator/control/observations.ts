@@ -88,6 +88,12 @@ export function readSpoiled(log: ReadLog): void {
   log.dueAtMs = undefined;
 }
 
+/** The job's reader is told of its end by a webhook: whatever wait was suggested before counts no more. */
+export function endAnnounced(seen: Observations, jobId: string): void {
+  const log = seen.logs.get(jobId);
+  if (log) log.dueAtMs = undefined;
+}
+
 /** The read is over, answered or not; undefined for requests that are not written down. */
 export function readEnded(log: ReadLog | undefined): void {
   if (log) log.inFlight -= 1;
