@@ -2,7 +2,8 @@ import { DueSetError, messageOf } from './errors.ts';
 import { enter, isActive, type Job } from './job.ts';
 import type { Log } from './log.ts';
 import type { News } from './news.ts';
-import type { Clock, JobStore, Queues } from './ports.ts';
+import type { Clock, JobStore } from './ports.ts';
+import { type PullPorts, pullForward } from './pull-forward.ts';
 
 /*
  * An owner wants a job no more. One that only waits has ended with that, and the provider never hears of it. Of any other
@@ -10,11 +11,10 @@ import type { Clock, JobStore, Queues } from './ports.ts';
  * provider. What came of it, only a read can say.
  */
 
-export interface CancelPorts {
+export interface CancelPorts extends PullPorts {
   store: Pick<JobStore, 'get' | 'update'>;
-  queues: Queues;
   news: News;
-  clock: Pick<Clock, 'nowMs'>;
+  clock: Pick<Clock, 'nowMs' | 'sleep'>;
   log: Log;
 }
 
@@ -73,10 +73,13 @@ function withItsTurn(job: Job): Job {
 }
 
 /** Trouble here only costs time: the next step of the job reads the record. */
-async function makeDue({ queues, log }: CancelPorts, { id, account, owner, priority }: Job): Promise<void> {
+async function makeDue(ports: CancelPorts, job: Job): Promise<void> {
+  const { queues, log } = ports;
+  const { id, account, owner, priority } = job;
   const queue = queues.get(account);
   if (queue === undefined) return log.error('account_unknown', { jobId: id, account });
   try {
+    if (isActive(job.state)) return await pullForward(ports, job);
     const { wake } = await queue.dueSet.schedule([{ id, delayMs: 0, leaves: { owner, priority } }], 'pull');
     if (wake) await queue.waker.wake();
   } catch (error) {

@@ -49,6 +49,11 @@ export function withEvent(job: { id: string; events: readonly JobEvent[] }, stat
   return [...job.events, { id: eventIdFor(job.id, type), type, atMs, pending: true }];
 }
 
+/** The state that an event of this type tells of. */
+export function stateToldBy(type: JobEventType): JobState {
+  return type.slice('job.'.length) as JobState;
+}
+
 /** Those whose deliveries are still to be made out. */
 export function pendingEvents({ events }: { events: readonly JobEvent[] }): JobEvent[] {
   return events.filter(({ pending }) => pending === true);

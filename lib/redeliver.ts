@@ -1,7 +1,6 @@
 import type { EventType, JobEvent } from './event.ts';
 import type { DeliveryStore, EndpointStore, EventQueue } from './event-ports.ts';
 import type { Job } from './job.ts';
-import type { Log } from './log.ts';
 import type { News } from './news.ts';
 import type { Clock, JobStore } from './ports.ts';
 import { busId, type Delivery } from './webhooks/delivery.ts';
@@ -19,7 +18,6 @@ export interface RedeliverPorts {
   eventQueue: EventQueue;
   news: News;
   clock: Pick<Clock, 'nowMs'>;
-  log: Log;
 }
 
 type RedeliverRefusal = { kind: 'endpoint_disabled' | 'endpoint_removed'; endpointId: string } | { kind: 'raced' };

@@ -1,4 +1,4 @@
-import type { Account } from './accounts.ts';
+import { type Account, accountsOf } from './accounts.ts';
 import { JobStoreError, messageOf } from './errors.ts';
 import { jobIdFor } from './identify.ts';
 import { inParallel } from './in-parallel.ts';
@@ -60,7 +60,7 @@ type Placed = SubmitRequest | Extract<ItemResult, { kind: 'no_account' }>;
 
 async function placeAll({ accounts, queues }: BatchPorts, requests: readonly BatchRequest[]): Promise<Placed[]> {
   const owner = requests[0]?.owner ?? '';
-  const own = accounts.filter(({ owners }) => owners === null || owners.includes(owner)).map(({ id }) => id);
+  const own = accountsOf(owner, accounts).map(({ id }) => id);
   const unnamed = requests.filter(({ account }) => account === undefined).length;
   const places = (await placeMany(accounts, queues, owner, unnamed)).values();
   return requests.map((request) => {

@@ -92,7 +92,8 @@ export class HookPace {
     this.#known = [...this.#known, ...counted.map(([hour, tally]) => ({ account: this.#account, hour, ...tally }))];
     const writes = counted.map(([hour, tally]) => this.#ports.counts.add(this.#account, hour, tally));
     for (const write of await Promise.allSettled(writes)) {
-      if (write.status === 'rejected') this.#ports.log.warn('hooks_not_counted', { error: messageOf(write.reason) });
+      if (write.status === 'rejected')
+        this.#ports.log.warn('hook_counts_unwritten', { error: messageOf(write.reason) });
     }
   }
 
@@ -129,7 +130,7 @@ export class HookPace {
       this.#known = await this.#ports.counts.read([this.#account], hours);
       this.#knownAtMs = nowMs;
     } catch (error) {
-      this.#ports.log.warn('hooks_uncounted', { error: messageOf(error) });
+      this.#ports.log.warn('hook_counts_unread', { error: messageOf(error) });
     }
   }
 }

@@ -1,9 +1,9 @@
-import type { AccountView } from '../account-view.ts';
 import { messageOf } from '../errors.ts';
 import { jobIdPattern } from '../identify.ts';
 import { isActive, type Job } from '../job.ts';
 import type { Log } from '../log.ts';
-import type { Clock, JobStore, Queues } from '../ports.ts';
+import type { Clock, JobStore } from '../ports.ts';
+import { type PullPorts, pullForward } from '../pull-forward.ts';
 import type { HookConfig } from './hook-config.ts';
 import { endHour, type HookCounts, wasToBeTold } from './hook-health.ts';
 import { isAboutAnother } from './named-job.ts';
@@ -14,10 +14,8 @@ import { isSigned, type SignedCall } from './verify-signature.ts';
  * status: the read decides, as ever.
  */
 
-export interface ReceiveHookPorts {
+export interface ReceiveHookPorts extends PullPorts {
   store: Pick<JobStore, 'get' | 'update'>;
-  queues: Queues;
-  view: Pick<AccountView, 'look'>;
   counts: Pick<HookCounts, 'add'>;
   clock: Pick<Clock, 'nowMs' | 'sleep'>;
   log: Log;
@@ -36,10 +34,6 @@ export interface ReceivedHook extends SignedCall {
 export type HookVerdict = 'refused' | 'ignored' | 'duplicate' | 'arrived' | 'late';
 
 const lostRacesMax = 3;
-/** Long enough for a read to be answered and settled, as a rule. */
-const leasedWaitMs = 700;
-const leasedWaitsMax = 4;
-
 /** Rejects with a JobStoreError or a DueSetError: the provider is to send it again. May be repeated. */
 export async function receiveHook(
   ports: ReceiveHookPorts,
@@ -66,14 +60,14 @@ async function take(ports: ReceiveHookPorts, found: Job, hook: NonNullable<Job['
     if (job.state === 'waiting') return 'ignored';
     if (job.hook?.eventId === hook.eventId || (!isOpen && job.hook !== undefined)) {
       // Whoever took it before may have died, or found no due set, before the job was due.
-      if (isOpen) await pull(ports, job);
+      if (isOpen) await pullForward(ports, job);
       return 'duplicate';
     }
     // The render is over: a wait that was told before counts no more.
     const { notBeforeMs: _, ...rest } = job;
     const written = await ports.store.update({ ...(isOpen ? rest : job), hook });
     if (written.kind === 'updated' || (isOpen && tries === lostRacesMax)) {
-      if (isOpen) await pull(ports, job);
+      if (isOpen) await pullForward(ports, job);
       else await countLate(ports, job);
       return isOpen ? 'arrived' : 'late';
     }
@@ -83,28 +77,11 @@ async function take(ports: ReceiveHookPorts, found: Job, hook: NonNullable<Job['
   }
 }
 
-/** Makes the job due now; a call about it that is under way may have been answered before the end, and is waited for. */
-async function pull({ queues, view, clock }: ReceiveHookPorts, { id, account }: Job): Promise<void> {
-  const queue = queues.get(account);
-  if (queue === undefined) return;
-  for (let waits = 0; ; waits++) {
-    const { due } = await view.look(account, id);
-    // Gone while we waited: that call has told the end.
-    if (waits > 0 && due === null) return;
-    if (due?.leased !== true) break;
-    // What is in a drain's hands for so long it reads soon, or not at all: then its lease ends.
-    if (waits === leasedWaitsMax) return;
-    await clock.sleep(leasedWaitMs);
-  }
-  const { wake } = await queue.dueSet.schedule([{ id, delayMs: 0 }], 'pull');
-  if (wake) await queue.waker.wake();
-}
-
 async function countLate({ counts, log }: ReceiveHookPorts, job: Job): Promise<void> {
   if (!wasToBeTold(job)) return;
   try {
     await counts.add(job.account, endHour(job), { late: 1, missed: -1 });
   } catch (error) {
-    log.warn('hooks_not_counted', { error: messageOf(error) });
+    log.warn('hook_counts_unwritten', { error: messageOf(error) });
   }
 }

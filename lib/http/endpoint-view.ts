@@ -1,4 +1,4 @@
-import { type Endpoint, signingSecrets } from '../webhooks/endpoint.ts';
+import { type Endpoint, isGood } from '../webhooks/endpoint.ts';
 import { isoOrNull } from './iso.ts';
 
 /** An endpoint as the API shows it, without its secrets. `events`: null where the usual ones are sent, or its jobs choose. */
@@ -20,8 +20,7 @@ export function endpointView(endpoint: Endpoint) {
 
 /** What signs at `nowMs`: the newest secret, and those that it has replaced. */
 export function secretsView(endpoint: Endpoint, nowMs: number) {
-  const signing = signingSecrets(endpoint, nowMs);
-  const [newest, ...older] = endpoint.secrets.filter(({ secret }) => signing.includes(secret));
+  const [newest, ...older] = endpoint.secrets.filter((each) => isGood(each, nowMs));
   return {
     secret: newest?.secret ?? null,
     created_at: isoOrNull(newest?.createdAtMs),

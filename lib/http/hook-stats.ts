@@ -35,7 +35,7 @@ export async function hookStats(
     );
   } catch (error) {
     if (!(error instanceof JobStoreError)) throw error;
-    log.warn('hooks_uncounted', { error: messageOf(error) });
+    log.warn('hook_counts_unread', { error: messageOf(error) });
     return new Map();
   }
 }

@@ -42,7 +42,7 @@ export interface AttemptResult {
 const storeRetryMs = 15_000;
 /** After a fault of our own, or with an endpoint whose record can't be read. */
 const crashRetryMs = 600_000;
-const writeTriesMax = 3;
+const lostRacesMax = 3;
 
 /** The delivery is pending and its time has come. Never rejects. */
 export async function attempt(ports: AttemptPorts, delivery: Delivery): Promise<AttemptResult> {
@@ -112,7 +112,7 @@ async function write(
     if (written.kind === 'updated') return written.delivery;
     const [stored] = await deliveries.getMany([delivery.id]);
     if (stored === undefined) return null;
-    if (tries === writeTriesMax) throw new JobStoreError('The delivery was written by others again and again.');
+    if (tries === lostRacesMax) throw new JobStoreError('The delivery was written by others again and again.');
     current = stored;
   }
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
-import { type JobEvent, pendingEvents } from '../event.ts';
+import { type JobEvent, pendingEvents, stateToldBy } from '../event.ts';
 import type { Audience, EndpointStore } from '../event-ports.ts';
-import { isActive, type Job, type JobState } from '../job.ts';
+import { isActive, type Job } from '../job.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../ports.ts';
 import { type Endpoint, hears } from './endpoint.ts';
@@ -51,7 +51,7 @@ export class EndpointAudience implements Audience {
   #isHeardAnyway(job: Job, event: JobEvent): boolean {
     if (this.#bus || wantsEvent(job, event.type)) return true;
     // A batch hears of the ends of its jobs, whoever listens.
-    return job.batch !== undefined && !isActive(event.type.slice('job.'.length) as JobState);
+    return job.batch !== undefined && !isActive(stateToldBy(event.type));
   }
 
   #registeredOf(owner: string): Registered | Promise<Registered> {

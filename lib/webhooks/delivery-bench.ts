@@ -58,6 +58,8 @@ const busWidth = 40;
 const inHandMaxMs = 3_000;
 const storeRetryMs = 5_000;
 const knownReceiversMax = 20_000;
+/** After a fault of our own. */
+const later: EventSettle = { kind: 'due', delayMs: 60_000 };
 
 export class DeliveryBench {
   readonly counts: DeliveryCounts = {
@@ -244,5 +246,3 @@ export class DeliveryBench {
     this.#hand.finish(held, settle.kind === 'remove' ? settle : { kind: 'due', atMs: atMs() });
   }
 }
-
-const later: EventSettle = { kind: 'due', delayMs: 60_000 };

@@ -11,7 +11,7 @@ export interface DisableGonePorts {
   log: Log;
 }
 
-const triesMax = 3;
+const lostRacesMax = 3;
 const pageSize = 100;
 /** What is left after so many is canceled one by one, as it comes due. */
 const pagesMax = 10;
@@ -31,7 +31,7 @@ export async function disableGone(ports: DisableGonePorts, endpointId: string, u
 
 /** False when the endpoint leads elsewhere by now: then nothing was said of it. */
 async function disable({ endpoints, nowMs }: DisableGonePorts, id: string, url: string): Promise<boolean> {
-  for (let tries = 0; tries < triesMax; tries++) {
+  for (let tries = 0; tries < lostRacesMax; tries++) {
     const endpoint = await endpoints.get(id);
     if (endpoint === null || endpoint.state === 'disabled') return true;
     if (endpoint.url !== url) return false;

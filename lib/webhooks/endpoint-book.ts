@@ -2,6 +2,9 @@ import type { EndpointStore } from '../event-ports.ts';
 import type { Clock } from '../ports.ts';
 import type { Endpoint } from './endpoint.ts';
 
+const freshMs = 2_000;
+const readsMax = 5_000;
+
 /** Endpoints as they were read a moment ago: a burst for one receiver reads it once, and who removes it is soon obeyed. */
 export class EndpointBook {
   readonly #store: Pick<EndpointStore, 'get'>;
@@ -29,6 +32,3 @@ export class EndpointBook {
     this.#reads.delete(id);
   }
 }
-
-const freshMs = 2_000;
-const readsMax = 5_000;

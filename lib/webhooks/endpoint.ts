@@ -31,6 +31,22 @@ export interface EndpointSecret {
   expiresAtMs?: number;
 }
 
+/** One that is new, enabled and with its first secret. */
+export function newEndpoint(
+  given: Pick<Endpoint, 'id' | 'owner' | 'kind' | 'url' | 'events' | 'description'>,
+  secret: string,
+  nowMs: number,
+): Endpoint {
+  return {
+    ...given,
+    state: 'enabled',
+    secrets: [{ secret, createdAtMs: nowMs }],
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    revision: 1,
+  };
+}
+
 /** How many endpoints an owner may register. */
 export const endpointsMax = 50;
 
@@ -44,7 +60,10 @@ export function hears({ events, state }: Pick<Endpoint, 'events' | 'state'>, typ
 
 /** The secrets that sign now: the newest, and those that it replaced a while ago. */
 export function signingSecrets({ secrets }: Pick<Endpoint, 'secrets'>, nowMs: number): string[] {
-  return secrets
-    .filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
-    .map(({ secret }) => secret);
+  return secrets.filter((each) => isGood(each, nowMs)).map(({ secret }) => secret);
+}
+
+/** Whether the secret signs at that time. */
+export function isGood({ expiresAtMs }: EndpointSecret, nowMs: number): boolean {
+  return expiresAtMs === undefined || expiresAtMs > nowMs;
 }

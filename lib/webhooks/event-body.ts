@@ -1,5 +1,5 @@
 import type { Batch } from '../batch.ts';
-import type { JobEvent } from '../event.ts';
+import { type JobEvent, stateToldBy } from '../event.ts';
 import { batchView } from '../http/batch-view.ts';
 import { isoOrNull } from '../http/iso.ts';
 import { jobView } from '../http/job-view.ts';
@@ -13,7 +13,7 @@ import { bodyMax } from './delivery.ts';
 
 /** The job in the state of its event. What does not fit is left out, the result first; `links.self` leads to it. */
 export function jobEventBody(job: Job, event: Pick<JobEvent, 'type' | 'atMs'>): string {
-  const whole = { ...jobView(job), state: event.type.slice('job.'.length) };
+  const whole = { ...jobView(job), state: stateToldBy(event.type) };
   const cut = [
     { result: null, result_truncated: whole.result_truncated || whole.result !== null },
     { input: null },

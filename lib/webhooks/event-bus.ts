@@ -42,26 +42,26 @@ export class EventBus {
     });
   }
 
-  async #flushLater(batch: Waiting[]): Promise<void> {
+  async #flushLater(gathered: Waiting[]): Promise<void> {
     await this.#clock.sleep(gatherMs);
-    await this.#flush(batch);
+    await this.#flush(gathered);
   }
 
-  async #flush(batch: Waiting[]): Promise<void> {
+  async #flush(gathered: Waiting[]): Promise<void> {
     // It was full before its time came.
-    if (batch !== this.#waiting) return;
+    if (gathered !== this.#waiting) return;
     this.#waiting = [];
     const startedAtMs = this.#clock.monotonicMs();
-    const faults = await this.#faultsOf(batch);
+    const faults = await this.#faultsOf(gathered);
     const tookMs = this.#clock.monotonicMs() - startedAtMs;
-    for (const [place, { tell }] of batch.entries()) tell(resultOf(faults[place], tookMs));
+    for (const [place, { tell }] of gathered.entries()) tell(resultOf(faults[place], tookMs));
   }
 
-  async #faultsOf(batch: readonly Waiting[]): Promise<readonly (string | null)[]> {
+  async #faultsOf(gathered: readonly Waiting[]): Promise<readonly (string | null)[]> {
     try {
-      return await this.#putEntries(batch.map(({ entry }) => entry));
+      return await this.#putEntries(gathered.map(({ entry }) => entry));
     } catch (error) {
-      return batch.map(() => messageOf(error));
+      return gathered.map(() => messageOf(error));
     }
   }
 }

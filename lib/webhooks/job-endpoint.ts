@@ -1,7 +1,7 @@
 import type { EndpointStore } from '../event-ports.ts';
 import { endpointIdFor } from '../identify.ts';
 import type { Clock } from '../ports.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, newEndpoint } from './endpoint.ts';
 
 export interface JobEndpointPorts {
   endpoints: Pick<EndpointStore, 'get' | 'create'>;
@@ -19,18 +19,8 @@ export async function ensureJobEndpoint(
   const id = endpointIdFor(owner, url);
   const found = await endpoints.get(id);
   if (found !== null) return found;
-  const nowMs = clock.nowMs();
-  const endpoint: Endpoint = {
-    ...{ id, owner, url },
-    kind: 'job',
-    events: null,
-    description: '',
-    state: 'enabled',
-    secrets: [{ secret: newSecret(), createdAtMs: nowMs }],
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-    revision: 1,
-  };
+  const given = { id, owner, kind: 'job', url, events: null, description: '' } as const;
+  const endpoint = newEndpoint(given, newSecret(), clock.nowMs());
   const made = await endpoints.create(endpoint);
   return made.kind === 'exists' ? made.endpoint : endpoint;
 }

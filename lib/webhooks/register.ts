@@ -2,7 +2,7 @@ import type { EventType } from '../event.ts';
 import type { EndpointStore } from '../event-ports.ts';
 import { endpointIdFor } from '../identify.ts';
 import type { Clock } from '../ports.ts';
-import { type Endpoint, type EndpointSecret, endpointsMax } from './endpoint.ts';
+import { type Endpoint, type EndpointSecret, endpointsMax, isGood, newEndpoint } from './endpoint.ts';
 
 /* What an owner does to the endpoints that hear of all its jobs, and to those that its jobs have brought along. */
 
@@ -52,18 +52,10 @@ export async function registerEndpoint(
   if (reason !== null) return { kind: 'url_refused', reason };
   const registered = await ports.endpoints.list(owner, 'registered');
   if (registered.length >= endpointsMax) return { kind: 'too_many' };
-  const nowMs = ports.clock.nowMs();
-  const endpoint: Endpoint = {
-    // Its URL may change, and two may have the same. A space is in no URL, so that no job's endpoint can have its id.
-    id: endpointIdFor(owner, `registered ${ports.newId()}`),
-    kind: 'registered',
-    ...{ owner, url, events, description },
-    state: 'enabled',
-    secrets: [{ secret: ports.newSecret(), createdAtMs: nowMs }],
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-    revision: 1,
-  };
+  // Its URL may change, and two may have the same. A space is in no URL, so that no job's endpoint can have its id.
+  const id = endpointIdFor(owner, `registered ${ports.newId()}`);
+  const given = { id, owner, kind: 'registered', url, events, description } as const;
+  const endpoint = newEndpoint(given, ports.newSecret(), ports.clock.nowMs());
   const result = await ports.endpoints.create(endpoint);
   // A name that has never been before can only have met its own first try, whose answer was lost.
   const made = result.kind === 'exists' ? result.endpoint : endpoint;
@@ -109,7 +101,7 @@ export async function removeEndpoint({ endpoints }: RegisterPorts, { id }: Endpo
 export async function rotateSecret(ports: RegisterPorts, found: Endpoint, overlapMs: number): Promise<EndpointResult> {
   const secret = ports.newSecret();
   return write(ports, found, (endpoint, nowMs) => {
-    const older = endpoint.secrets.map((old) => expiring(old, nowMs + overlapMs)).filter(isStillGood(nowMs));
+    const older = endpoint.secrets.map((old) => expiring(old, nowMs + overlapMs)).filter((old) => isGood(old, nowMs));
     if (older.length >= signingSecretsMax) return { kind: 'too_many_secrets' };
     return { ...endpoint, secrets: [{ secret, createdAtMs: nowMs }, ...older] };
   });
@@ -117,10 +109,6 @@ export async function rotateSecret(ports: RegisterPorts, found: Endpoint, overla
 
 function expiring(old: EndpointSecret, atMs: number): EndpointSecret {
   return { ...old, expiresAtMs: Math.min(old.expiresAtMs ?? atMs, atMs) };
-}
-
-function isStillGood(nowMs: number): (secret: EndpointSecret) => boolean {
-  return ({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs > nowMs;
 }
 
 /** Writes what `make` makes of the endpoint as it is stored. */

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags, UsageError, wholeNumber } from '../support/command-line.ts';
 
 export interface ChaosOptions {
   help: boolean;
@@ -12,9 +12,6 @@ export interface ChaosOptions {
   /** Nothing after which Pollkeeper waits half a minute. */
   quick: boolean;
 }
-
-/** A command line or a machine that can't be used; the message is one line for the user. */
-export class UsageError extends Error {}
 
 export const helpText = `Usage: npm run chaos -- [options]
 
@@ -48,7 +45,7 @@ const flags = {
 
 /** Reads the command line; `freshSeed` is taken when it names none. Throws a UsageError. */
 export function readOptions(argv: readonly string[], freshSeed: string): ChaosOptions {
-  const values = parse(argv);
+  const values = readFlags('chaos', argv, flags);
   const seed = values.seed ?? freshSeed;
   if (!/^[\w-]{1,40}$/.test(seed)) {
     throw new UsageError(`--seed is "${seed}"; expected 1 to 40 letters, digits, _ or -.`);
@@ -66,22 +63,4 @@ export function readOptions(argv: readonly string[], freshSeed: string): ChaosOp
       max: 100,
     }),
   };
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: flags, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    const sentence = (error instanceof Error ? error.message : String(error)).split('. ')[0]?.replace(/\.$/, '');
-    throw new UsageError(`${sentence}. See npm run chaos -- --help.`);
-  }
-}
-
-type Range = { fallback: number; min: number; max: number };
-
-function wholeNumber(flag: string, text: string | undefined, { fallback, min, max }: Range): number {
-  if (text === undefined) return fallback;
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new UsageError(`${flag} is "${text}"; expected a whole number from ${min} to ${max}.`);
 }

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { eventsSetId } from '../../lib/due-set/keys.ts';
 import { eventIdFor, jobIdFor } from '../../lib/identify.ts';
 import { enter, type Job } from '../../lib/job.ts';
+import { testEndpoint } from '../support/deliveries.ts';
 import { testNowMs } from '../support/dynamo.ts';
-import { testEndpoint, useNewsApi } from '../support/news-api.ts';
+import { useNewsApi } from '../support/news-api.ts';
 
 /* Adopting, canceling, waiting for a change and sending news again, over a real Redis and a real record. */
 
@@ -198,7 +199,10 @@ describe('sending news again', () => {
   const redeliver = (id: string, sent = {}) => api.send('POST', `/v1/jobs/${id}/redeliver`, sent);
 
   test('T102 begins the deliveries of the newest event anew: the same ids and bytes, due now', async () => {
-    const [first, second] = [testEndpoint('https://a.example.com/'), testEndpoint('https://b.example.com/')];
+    const [first, second] = [
+      testEndpoint({ url: 'https://a.example.com/' }),
+      testEndpoint({ url: 'https://b.example.com/' }),
+    ];
     for (const endpoint of [first, second]) await api.ports.endpoints.create(endpoint);
     const job = await api.toldJob('a', [first.id, second.id], { state: 'dead', attempts: 10, endedAtMs: testNowMs });
     const dead = await api.send('GET', '/v1/deliveries?state=dead');
@@ -222,8 +226,8 @@ describe('sending news again', () => {
 
   test('an endpoint that is disabled or gone takes none; the others of the job do', async () => {
     const [well, off] = [
-      testEndpoint('https://a.example.com/'),
-      testEndpoint('https://b.example.com/', { state: 'disabled' }),
+      testEndpoint({ url: 'https://a.example.com/' }),
+      testEndpoint({ url: 'https://b.example.com/', state: 'disabled' }),
     ];
     for (const endpoint of [well, off]) await api.ports.endpoints.create(endpoint);
     const disabled = await api.toldJob('a', [off.id]);
@@ -250,7 +254,7 @@ describe('sending news again', () => {
     const deaf = { news: { address, announce: async () => {} } };
     expect(await redeliver(quiet.id, { ports: deaf })).toMatchObject({ status: 409, body: { code: 'nobody_listens' } });
     // What is known of listeners is a minute old: who has just registered is heard of all the same.
-    await api.ports.endpoints.create(testEndpoint('https://new.example.com/'));
+    await api.ports.endpoints.create(testEndpoint({ url: 'https://new.example.com/' }));
     expect(await redeliver(quiet.id, { ports: deaf })).toMatchObject({ status: 202, body: { deliveries: [] } });
     expect((await api.stored(quiet.id)).events.at(-1)?.pending).toBe(true);
     const { id } = await submit('c');

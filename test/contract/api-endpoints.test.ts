@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../../lib/event.ts';
 import { deliveryIdFor, endpointIdFor, eventIdFor } from '../../lib/identify.ts';
 import { endpointsMax, jobEndpointsListed } from '../../lib/webhooks/endpoint.ts';
+import { testEndpoint } from '../support/deliveries.ts';
 import { testNowMs } from '../support/dynamo.ts';
-import { testEndpoint, useNewsApi } from '../support/news-api.ts';
+import { useNewsApi } from '../support/news-api.ts';
 
 /* Registering endpoints, their secrets, and what each owner sees of all this, over a real record. */
 
@@ -92,7 +93,9 @@ describe('an endpoint', () => {
     expect(await api.send('DELETE', `/v1/endpoints/${id}`)).toMatchObject({ status: 204, body: null });
     expect((await api.send('GET', `/v1/endpoints/${id}`)).status).toBe(404);
     expect((await api.send('DELETE', `/v1/endpoints/${id}`)).status).toBe(404);
-    const more = Array.from({ length: endpointsMax }, (_, place) => testEndpoint(`https://hooks.example.com/${place}`));
+    const more = Array.from({ length: endpointsMax }, (_, place) =>
+      testEndpoint({ url: `https://hooks.example.com/${place}` }),
+    );
     await Promise.all(more.map((endpoint) => api.ports.endpoints.create(endpoint)));
     expect(await register()).toMatchObject({ status: 409, body: { code: 'too_many_endpoints' } });
     expect((await register({}, 'globex')).status).toBe(201);
@@ -120,7 +123,7 @@ describe('an endpoint', () => {
 
 describe('what another owner has', () => {
   test('is the same 404 as what does not exist, byte for byte but for the request’s id', async () => {
-    const endpoint = testEndpoint(url);
+    const endpoint = testEndpoint({ url });
     await api.ports.endpoints.create(endpoint);
     const job = await api.toldJob('a', [endpoint.id]);
     await api.send('POST', '/v1/jobs', { key: 'b', body: { input: { model: 'm', prompt: 'x' }, batch: 'campaign' } });
@@ -166,7 +169,7 @@ describe('what another owner has', () => {
   });
 
   test('T107 T109 a page of deliveries has a limit, and a cursor that is good for its owner and filter only', async () => {
-    const endpoint = testEndpoint(url);
+    const endpoint = testEndpoint({ url });
     await api.ports.endpoints.create(endpoint);
     for (const key of ['a', 'b', 'c']) await api.toldJob(key, [endpoint.id], { state: 'dead', endedAtMs: testNowMs });
     await api.toldJob('d', [endpoint.id], { state: 'pending', nextAtMs: testNowMs + 5_000 });
@@ -206,7 +209,7 @@ describe('what another owner has', () => {
   test('T109 a list of endpoints has the newest of those that came with jobs, however many there are', async () => {
     const { id } = (await register()).body;
     const brought = Array.from({ length: jobEndpointsListed + 20 }, (_, place) =>
-      testEndpoint(`${url}?job=${place}`, { kind: 'job', createdAtMs: testNowMs + place }),
+      testEndpoint({ url: `${url}?job=${place}`, kind: 'job', createdAtMs: testNowMs + place }),
     );
     await Promise.all(brought.map((endpoint) => api.ports.endpoints.create(endpoint)));
     const { body } = await api.send('GET', '/v1/endpoints');

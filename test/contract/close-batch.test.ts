@@ -5,6 +5,7 @@ import { dueSetKeys, eventsSetId } from '../../lib/due-set/keys.ts';
 import { batchIdFor, deliveryIdFor, endpointIdFor, eventIdFor, jobIdFor } from '../../lib/identify.ts';
 import { enter, type Job } from '../../lib/job.ts';
 import { makeOut } from '../../lib/webhooks/make-out.ts';
+import { testEndpoint } from '../support/deliveries.ts';
 import { putJobs, testJob, testNowMs } from '../support/dynamo.ts';
 import {
   deliveriesAbout,
@@ -19,7 +20,6 @@ import {
   url,
   useEventRoom,
 } from '../support/event-room.ts';
-import { testEndpoint } from '../support/event-stores.ts';
 import { membersOf } from '../support/upstash.ts';
 
 /* From ended jobs to the end of a batch. */

@@ -44,7 +44,7 @@ async function expectAllCompleted(count: number): Promise<void> {
 
 test('clips go in and come out: each billed once, read when the provider asked for it, never early, five writes each', async () => {
   // Slower than elsewhere: no lease is to be lost, and the first calls of a process take their time.
-  parts = await startParts({ renderSeconds: 40, limits: { processing: 20 } }, { speed: 10 });
+  parts = await startParts({ renderSeconds: 20, limits: { processing: 20 } }, { speed: 10 });
   await submitClips(20);
   const report = await drainFor(hour);
   expect(report).toMatchObject({ ended: 'idle', lostLeases: 0, orphans: 0, failedExchanges: 0 });

@@ -8,14 +8,9 @@ import { endpointMapping } from '../../lib/job-store/endpoint-item.ts';
 import type { Item } from '../../lib/job-store/item-fields.ts';
 import { retentionMs, shardCount, shardOf } from '../../lib/job-store/job-item.ts';
 import type { Delivery } from '../../lib/webhooks/delivery.ts';
+import { testDelivery, testEndpoint } from '../support/deliveries.ts';
 import { dynamoClient, type LossyProxy, putJobs, startLossyProxy, testJob, testNowMs } from '../support/dynamo.ts';
-import {
-  type EventStores,
-  eventStoresOver,
-  startEventStores,
-  testDelivery,
-  testEndpoint,
-} from '../support/event-stores.ts';
+import { type EventStores, eventStoresOver, startEventStores } from '../support/event-stores.ts';
 
 /* Endpoints, deliveries and batches in the one table, on dynalite through the real client. */
 

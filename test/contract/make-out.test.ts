@@ -3,6 +3,7 @@ import { JobStoreError } from '../../lib/errors.ts';
 import { batchIdFor, deliveryIdFor, endpointIdFor, eventIdFor } from '../../lib/identify.ts';
 import { enter, type Job } from '../../lib/job.ts';
 import { makeOut } from '../../lib/webhooks/make-out.ts';
+import { testEndpoint } from '../support/deliveries.ts';
 import { testNowMs } from '../support/dynamo.ts';
 import {
   deliveriesAbout,
@@ -15,7 +16,6 @@ import {
   url,
   useEventRoom,
 } from '../support/event-room.ts';
-import { testEndpoint } from '../support/event-stores.ts';
 
 /* From pending events to deliveries. */
 

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags, wholeNumber } from '../support/command-line.ts';
 
 export interface LoadOptions {
   help: boolean;
@@ -12,9 +12,6 @@ export interface LoadOptions {
   /** The renders end evenly over so long. */
   seconds: number;
 }
-
-/** A command line or a machine that can't be used; the message is one line for the user. */
-export class UsageError extends Error {}
 
 export const helpText = `Usage: npm run events-load -- [options]
 
@@ -51,7 +48,7 @@ const flags = {
 
 /** Reads the command line. Throws a UsageError. */
 export function readOptions(argv: readonly string[]): LoadOptions {
-  const values = parse(argv);
+  const values = readFlags('events-load', argv, flags);
   return {
     help: values.help ?? false,
     json: values.json ?? false,
@@ -60,22 +57,4 @@ export function readOptions(argv: readonly string[]): LoadOptions {
     steady: wholeNumber('--steady', values.steady, { fallback: 100, min: 10, max: 1_000 }),
     seconds: wholeNumber('--seconds', values.seconds, { fallback: 30, min: 5, max: 120 }),
   };
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: flags, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    const sentence = (error instanceof Error ? error.message : String(error)).split('. ')[0]?.replace(/\.$/, '');
-    throw new UsageError(`${sentence}. See npm run events-load -- --help.`);
-  }
-}
-
-type Range = { fallback: number; min: number; max: number };
-
-function wholeNumber(flag: string, text: string | undefined, { fallback, min, max }: Range): number {
-  if (text === undefined) return fallback;
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new UsageError(`${flag} is "${text}"; expected a whole number from ${min} to ${max}.`);
 }

@@ -1,8 +1,8 @@
 /** `npm run events-load`: see the help text in options.ts. Exit code 0, 1 (a target was missed, or it broke), 2 (it could not start) or 130. */
-import { setMaxListeners } from 'node:events';
 import { findRedisServer } from '../../infra/local/redis/redis.ts';
+import { runToExit, UsageError } from '../support/command-line.ts';
 import { summaryLines } from './figures.ts';
-import { helpText, readOptions, UsageError } from './options.ts';
+import { helpText, readOptions } from './options.ts';
 import { runLoad } from './run-load.ts';
 
 // The SDK's warning about Node 20 says nothing here.
@@ -25,17 +25,4 @@ async function main(signal: AbortSignal): Promise<number> {
   return figures.ok ? 0 : 1;
 }
 
-const stop = new AbortController();
-// Every render waits for its end with it.
-setMaxListeners(0, stop.signal);
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
-
-main(stop.signal)
-  .catch((error: unknown) => {
-    const known = error instanceof UsageError;
-    const text = known ? error.message : error instanceof Error ? error.stack : String(error);
-    process.stderr.write(`${stop.signal.aborted ? 'Stopped; every process that was started is ended.' : text}\n`);
-    return stop.signal.aborted ? 130 : known ? 2 : 1;
-  })
-  // What is written to a pipe may still be on its way when a process is told to exit at once.
-  .then((code) => process.stdout.write('', () => process.stderr.write('', () => process.exit(code))));
+runToExit(main);

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags, wholeNumber } from '../support/command-line.ts';
 
 export interface FuzzOptions {
   help: boolean;
@@ -7,9 +7,6 @@ export interface FuzzOptions {
   /** Decides every request. */
   seed: number;
 }
-
-/** A command line that can't be used; the message is one line for the user. */
-export class UsageError extends Error {}
 
 export const helpText = `Usage: npm run fuzz-api -- [options]
 
@@ -35,29 +32,11 @@ const flags = {
 
 /** Reads the command line; `freshSeed` is taken when it names none. Throws a UsageError. */
 export function readOptions(argv: readonly string[], freshSeed: number): FuzzOptions {
-  const values = parse(argv);
+  const values = readFlags('fuzz-api', argv, flags);
   return {
     help: values.help ?? false,
     json: values.json ?? false,
     requests: wholeNumber('--requests', values.requests, { fallback: 20_000, min: 1, max: 1_000_000 }),
     seed: wholeNumber('--seed', values.seed, { fallback: freshSeed, min: 0, max: 2 ** 31 - 1 }),
   };
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: flags, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    const sentence = (error instanceof Error ? error.message : String(error)).split('. ')[0]?.replace(/\.$/, '');
-    throw new UsageError(`${sentence}. See npm run fuzz-api -- --help.`);
-  }
-}
-
-type Range = { fallback: number; min: number; max: number };
-
-function wholeNumber(flag: string, text: string | undefined, { fallback, min, max }: Range): number {
-  if (text === undefined) return fallback;
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new UsageError(`${flag} is "${text}"; expected a whole number from ${min} to ${max}.`);
 }

@@ -1,8 +1,9 @@
 /** Fuzzes the API from its OpenAPI document: `npm run fuzz-api`. Prints its seed first; --help tells the rest. */
 import { randomInt } from 'node:crypto';
+import { UsageError } from '../support/command-line.ts';
 import { readDocument } from './document.ts';
 import { type FuzzFigures, fuzz } from './fuzz.ts';
-import { helpText, readOptions, UsageError } from './options.ts';
+import { helpText, readOptions } from './options.ts';
 import { startStage } from './stage.ts';
 
 const progressEveryMs = 5_000;

@@ -109,7 +109,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'unconditional-update',
     harm: 'the later writer wins, and an ended job changes its end',
-    file: 'lib/job-store/dynamo-job-store.ts',
+    file: 'lib/job-store/update-revision.ts',
     from: "ConditionExpression: '#revision = :expected',",
     to: "ConditionExpression: '#revision = :expected OR attribute_exists(id)',",
     tests: ['test/contract/job-store.test.ts'],
@@ -182,8 +182,8 @@ export const mutants: readonly Mutant[] = [
     name: 'repeat-not-made-due',
     harm: 'a submit that got no further than the record waits for the sweep, however often it is repeated',
     file: 'lib/submit.ts',
-    from: '  if (needsCreate(job)) await putInLine(ports, job, nowMs);',
-    to: "  if (needsCreate(job) && stored.kind !== 'exists') await putInLine(ports, job, nowMs);",
+    from: "if (result.kind === 'accepted') await putInLine(ports, [result.job]);",
+    to: "if (result.kind === 'accepted' && !result.replayed) await putInLine(ports, [result.job]);",
     tests: ['test/unit/found-faults.test.ts', 'test/contract/api.test.ts'],
   },
 ];

@@ -1,25 +1,23 @@
 import { deliveryIdFor, endpointIdFor, eventIdFor } from '../../lib/identify.ts';
 import type { Delivery } from '../../lib/webhooks/delivery.ts';
-import type { Endpoint } from '../../lib/webhooks/endpoint.ts';
+import { type Endpoint, newEndpoint } from '../../lib/webhooks/endpoint.ts';
 import type { SendResult } from '../../lib/webhooks/retry.ts';
 import { testNowMs } from './dynamo.ts';
 
-/** A registered endpoint of acme's. */
-export function testEndpoint(url: string, given: Partial<Endpoint> = {}): Endpoint {
-  return {
-    id: endpointIdFor('acme', url),
-    owner: 'acme',
+export const testSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** A registered endpoint, of acme's unless another owner is given. */
+export function testEndpoint(given: Partial<Endpoint> & { url: string }): Endpoint {
+  const { url, owner = 'acme' } = given;
+  const fixed = {
+    id: endpointIdFor(owner, url),
+    owner,
     kind: 'registered',
     url,
     events: null,
     description: '',
-    state: 'enabled',
-    secrets: [{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, createdAtMs: testNowMs }],
-    createdAtMs: testNowMs,
-    updatedAtMs: testNowMs,
-    revision: 1,
-    ...given,
-  };
+  } as const;
+  return { ...newEndpoint(fixed, testSecret, testNowMs), ...given };
 }
 
 /** A pending delivery of acme's, due now; `job` tells one from another. */
@@ -35,7 +33,7 @@ export function testDelivery(given: Partial<Delivery> & { job?: string } = {}): 
     eventId,
     type: 'job.completed',
     endpointId,
-    body: JSON.stringify({ type: 'job.completed', data: { id: subjectId, note: '🎬\u2028' } }),
+    body: JSON.stringify({ type: 'job.completed', data: { id: subjectId, note: '🎬\u2028', share: 0.1 + 0.2 } }),
     state: 'pending',
     attempts: 0,
     nextAtMs: testNowMs,

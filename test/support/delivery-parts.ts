@@ -11,7 +11,7 @@ import type { Delivery } from '../../lib/webhooks/delivery.ts';
 import type { Endpoint } from '../../lib/webhooks/endpoint.ts';
 import { systemResolve } from '../../lib/webhooks/resolve.ts';
 import { sendWebhook } from '../../lib/webhooks/send.ts';
-import { testDelivery, testEndpoint } from './deliveries.ts';
+import { testDelivery, testEndpoint, testSecret } from './deliveries.ts';
 import { startTestDynamo } from './dynamo.ts';
 import { FastClock } from './fast-clock.ts';
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
@@ -43,7 +43,7 @@ export async function startDeliveryParts() {
   const webhooks = { allowLocal: true, ports: [], timeoutMs: 1_000 };
   const ports: DeliverPorts = {
     ...{ ...stores, dueSet, clock, log, random: () => 0.5, seenOpen: new Map<string, string>() },
-    newSecret: () => testEndpoint('').secrets[0]?.secret ?? '',
+    newSecret: () => testSecret,
     send: (message) => sendWebhook(message, webhooks, { clock, resolve: systemResolve }),
   };
   const settings: DeliverSettings = {
@@ -57,7 +57,7 @@ export async function startDeliveryParts() {
     /** A receiver and acme's endpoint for it. */
     async receiver(given: Partial<Endpoint> = {}): Promise<{ server: ScriptedServer; endpoint: Endpoint }> {
       const server = await startScriptedServer();
-      const endpoint = testEndpoint(`${server.url}/hook-${++paths}`, given);
+      const endpoint = testEndpoint({ url: `${server.url}/hook-${++paths}`, ...given });
       await stores.endpoints.create(endpoint);
       receivers.push({ server, endpoint });
       return { server, endpoint };

@@ -1,14 +1,11 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { endpointIdFor } from '../../lib/identify.ts';
 import { DynamoBatches } from '../../lib/job-store/dynamo-batches.ts';
 import { DynamoDeliveries } from '../../lib/job-store/dynamo-deliveries.ts';
 import { DynamoEndpoints } from '../../lib/job-store/dynamo-endpoints.ts';
 import { DynamoJobStore } from '../../lib/job-store/dynamo-job-store.ts';
 import type { Item } from '../../lib/job-store/item-fields.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
-import type { Delivery } from '../../lib/webhooks/delivery.ts';
-import type { Endpoint } from '../../lib/webhooks/endpoint.ts';
-import { startTestDynamo, type TestDynamo, testClock, testNowMs } from './dynamo.ts';
+import { startTestDynamo, type TestDynamo, testClock } from './dynamo.ts';
 
 /** The adapters, over one client. */
 export function eventStoresOver(
@@ -57,37 +54,3 @@ export async function startEventStores() {
 }
 
 export type EventStores = Awaited<ReturnType<typeof startEventStores>>;
-
-export function testEndpoint(given: Partial<Endpoint> & { owner: string; url: string }): Endpoint {
-  return {
-    id: endpointIdFor(given.owner, given.url),
-    kind: 'registered',
-    events: null,
-    description: '',
-    state: 'enabled',
-    secrets: [{ secret: `whsec_${'A'.repeat(43)}=`, createdAtMs: testNowMs }],
-    createdAtMs: testNowMs,
-    updatedAtMs: testNowMs,
-    revision: 1,
-    ...given,
-  };
-}
-
-export function testDelivery(given: Partial<Delivery> & { id: string }): Delivery {
-  return {
-    owner: 'acme',
-    subjectId: 'job_1',
-    eventId: 'evt_1',
-    type: 'job.completed',
-    endpointId: 'whe_1',
-    body: '{"type":"job.completed","data":{"text":"\u2028 🎬 0.30000000000000004"}}',
-    state: 'pending',
-    attempts: 0,
-    nextAtMs: testNowMs,
-    createdAtMs: testNowMs,
-    updatedAtMs: testNowMs,
-    log: [],
-    revision: 1,
-    ...given,
-  };
-}

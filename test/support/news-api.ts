@@ -2,14 +2,14 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { Announcer } from '../../lib/announce.ts';
 import { eventsSetId } from '../../lib/due-set/keys.ts';
 import type { ApiPorts } from '../../lib/http/app.ts';
-import { deliveryIdFor, endpointIdFor, eventIdFor, jobIdFor } from '../../lib/identify.ts';
+import { deliveryIdFor, eventIdFor, jobIdFor } from '../../lib/identify.ts';
 import type { Job } from '../../lib/job.ts';
 import type { News } from '../../lib/news.ts';
 import type { Delivery } from '../../lib/webhooks/delivery.ts';
-import type { Endpoint } from '../../lib/webhooks/endpoint.ts';
 import { ensureJobEndpoint } from '../../lib/webhooks/job-endpoint.ts';
 import { RememberedEndpoints } from '../../lib/webhooks/remembered-endpoints.ts';
 import { AccountApi } from './account-api.ts';
+import { testDelivery } from './deliveries.ts';
 import { testNowMs } from './dynamo.ts';
 
 export interface Sent {
@@ -101,7 +101,7 @@ export class NewsApi extends AccountApi {
   async toldJob(key: string, endpoints: readonly string[], given: Partial<Delivery> = {}): Promise<Job> {
     const id = jobIdFor('acme', key);
     const event = eventIdFor(id, 'job.completed');
-    const deliveries = endpoints.map((endpointId) => testDelivery(id, endpointId, given));
+    const deliveries = endpoints.map((endpointId) => arrived(id, endpointId, given));
     for (const delivery of deliveries) await this.ports.deliveries.create(delivery);
     return this.job(key, {
       state: 'completed',
@@ -114,34 +114,14 @@ export class NewsApi extends AccountApi {
   }
 }
 
-export function testEndpoint(url: string, given: Partial<Endpoint> = {}): Endpoint {
-  const owner = given.owner ?? 'acme';
-  return {
-    id: endpointIdFor(owner, url),
-    ...{ owner, url, kind: 'registered', events: null, description: '', state: 'enabled' },
-    secrets: [{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, createdAtMs: testNowMs }],
-    ...{ createdAtMs: testNowMs, updatedAtMs: testNowMs, revision: 1 },
-    ...given,
-  };
-}
-
-function testDelivery(jobId: string, endpointId: string, given: Partial<Delivery>): Delivery {
+function arrived(jobId: string, endpointId: string, given: Partial<Delivery>): Delivery {
   const eventId = eventIdFor(jobId, 'job.completed');
-  return {
-    id: deliveryIdFor(eventId, endpointId),
-    ...{
-      owner: 'acme',
-      subjectId: jobId,
-      eventId,
-      type: 'job.completed',
-      endpointId,
-      body: '{"type":"job.completed"}',
-    },
-    ...{ state: 'delivered', attempts: 1, nextAtMs: 0, createdAtMs: testNowMs, updatedAtMs: testNowMs },
+  return testDelivery({
+    ...{ id: deliveryIdFor(eventId, endpointId), subjectId: jobId, eventId, endpointId },
+    ...{ body: '{"type":"job.completed"}', state: 'delivered', attempts: 1, nextAtMs: 0 },
     log: [{ atMs: testNowMs, status: 204, tookMs: 12, fault: null, snippet: '' }],
-    revision: 1,
     ...given,
-  };
+  });
 }
 
 export function useNewsApi(): NewsApi {

@@ -40,7 +40,7 @@ function portsOf(stored: Endpoint, known: Endpoint) {
 }
 
 it('a URL that is gone disables its endpoint, but not one that was given another URL meanwhile: that one is tried (T98)', async () => {
-  const old = testEndpoint('https://old.example/hook');
+  const old = testEndpoint({ url: 'https://old.example/hook' });
   const delivery = testDelivery({ endpointId: old.id });
   const gone = portsOf(old, old);
   expect(await attempt(gone.ports, delivery)).toMatchObject({ settle: { kind: 'remove' }, outcome: 'canceled' });
@@ -58,7 +58,7 @@ it('a URL that is gone disables its endpoint, but not one that was given another
 });
 
 it('to an endpoint whose record can’t be read is tried seldom: only somebody’s hand helps', async () => {
-  const { ports } = portsOf(testEndpoint('https://a.example/'), testEndpoint('https://a.example/'));
+  const { ports } = portsOf(testEndpoint({ url: 'https://a.example/' }), testEndpoint({ url: 'https://a.example/' }));
   const find = (broken: boolean) => () => Promise.reject(new JobStoreError('no url', broken));
   const settleOf = async (broken: boolean) =>
     (await attempt({ ...ports, book: { ...ports.book, find: find(broken) } }, testDelivery())).settle;

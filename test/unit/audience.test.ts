@@ -3,7 +3,7 @@ import { JobStoreError } from '../../lib/errors.ts';
 import { enter, type Job, type JobState } from '../../lib/job.ts';
 import { EndpointAudience } from '../../lib/webhooks/audience.ts';
 import type { Endpoint } from '../../lib/webhooks/endpoint.ts';
-import { testEndpoint } from '../support/event-stores.ts';
+import { testEndpoint } from '../support/deliveries.ts';
 import { jobWith, startMs } from '../support/jobs.ts';
 
 let nowMs: number;

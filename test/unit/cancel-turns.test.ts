@@ -9,6 +9,8 @@ import { type StepPorts, step } from '../../lib/step.ts';
 import { completed, confirmedJob, faultOf, minuteMs, running, startMs } from '../support/jobs.ts';
 import { noNews, noNotes } from '../support/no-notes.ts';
 
+const neverLooked = () => Promise.reject(new Error('Without a queue there is nothing to look at.'));
+
 /** A job that its owner wants canceled, stepped until it ends: each cancel comes to this, and the render is done after an hour. */
 async function endOf(cancel: CancelOutcome, given: Partial<Job> = {}, isRepeated = false) {
   let nowMs = startMs;
@@ -42,7 +44,14 @@ async function endOf(cancel: CancelOutcome, given: Partial<Job> = {}, isRepeated
   };
   const again = () =>
     wish(
-      { store: ports.store, queues: new Map(), news: noNews, clock: { nowMs: () => nowMs }, log: ports.log },
+      {
+        store: ports.store,
+        queues: new Map(),
+        view: { look: neverLooked },
+        news: noNews,
+        clock: { nowMs: () => nowMs, sleep: async () => {} },
+        log: ports.log,
+      },
       stored,
     );
   while (isActive(stored.state) && calls.length < 2_000) {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { readOptions, UsageError } from '../chaos/options.ts';
+import { readOptions } from '../chaos/options.ts';
 import { makePlan } from '../chaos/plan.ts';
+import { UsageError } from '../support/command-line.ts';
 import { withoutRedis } from '../support/hidden-redis.ts';
 
 const count = (list: readonly { victim: string }[], victim: string) =>

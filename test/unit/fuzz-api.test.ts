@@ -4,9 +4,10 @@ import { AnswerCheck } from '../fuzz-api/answer-check.ts';
 import { documentOf, readDocument, routesAt } from '../fuzz-api/document.ts';
 import type { SentRequest } from '../fuzz-api/gateway-event.ts';
 import { KnownThings } from '../fuzz-api/known.ts';
-import { readOptions, UsageError } from '../fuzz-api/options.ts';
+import { readOptions } from '../fuzz-api/options.ts';
 import { requestsFor } from '../fuzz-api/requests.ts';
 import { secretFaults } from '../fuzz-api/secret-check.ts';
+import { UsageError } from '../support/command-line.ts';
 
 const problem = { type: 'object', properties: { code: { type: 'string' } }, required: ['code', 'status'] };
 const thing = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } };

@@ -113,7 +113,7 @@ describe('reads of a job that is to be told of', () => {
     expect(slow.slowed(processing({ id: 'job_x' }), laterMs + 15_000, laterMs)).toBe(laterMs + 15_000);
     await slow.flush();
     expect(slow.slowed(processing({ id: 'job_x' }), laterMs + 16_000, laterMs + 1_000)).toBe(laterMs + 16_000);
-    expect([counts.reads, warned]).toEqual([2, ['hooks_uncounted']]);
+    expect([counts.reads, warned]).toEqual([2, ['hook_counts_unread']]);
   });
 
   it('never come before their time, nor more than two minutes later', async () => {
@@ -155,6 +155,6 @@ describe('ends', () => {
     counts.fails = true;
     slow.ended(confirmedJob('completed', told));
     await slow.flush();
-    expect(warned.at(-1)).toBe('hooks_not_counted');
+    expect(warned.at(-1)).toBe('hook_counts_unwritten');
   });
 });
