@@ -12,19 +12,19 @@ const gapGrowth = 1.25;
 const gapMaxMs = 2_000;
 
 /**
- * The job once it has changed, ended or `waitMs` are over, whichever comes first; as it was found when its record has gone.
+ * The job once it has changed, ended, `waitMs` are over or it may not be looked at any more, whichever comes first; as it was found when its record has gone.
  * Rejects with a JobStoreError.
  */
 export async function awaitChange(
   { store, clock }: AwaitChangePorts,
   found: Job,
-  { waitMs, isNews }: { waitMs: number; isNews: (job: Job) => boolean },
+  { waitMs, isNews, mayLook }: { waitMs: number; isNews: (job: Job) => boolean; mayLook: () => Promise<boolean> },
 ): Promise<Job> {
   const endsAtMs = clock.monotonicMs() + waitMs;
   let job = found;
   for (let gapMs = firstGapMs; isActive(job.state) && !isNews(job); gapMs = Math.min(gapMs * gapGrowth, gapMaxMs)) {
     const leftMs = endsAtMs - clock.monotonicMs();
-    if (leftMs <= 0) break;
+    if (leftMs <= 0 || !(await mayLook())) break;
     await clock.sleep(Math.min(gapMs, leftMs));
     job = (await store.get(job.id)) ?? job;
   }

@@ -56,6 +56,8 @@ export interface ApiPorts extends SubmitPorts, RefusalPorts, RedeliverPorts, Reg
   hooks?: { secrets: HookConfig['secrets']; counts: HookCounts };
   /** How often an owner may call; any number of times without. */
   requestLimit?: RequestLimit;
+  /** Looks at records that waiting requests may take, of each owner in a minute; any number without. */
+  waitLimit?: RequestLimit;
 }
 
 /** What Lambda hands in, and what is known of the request; of the caller only where a route needs a token. */

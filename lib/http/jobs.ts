@@ -62,7 +62,9 @@ export function jobRoutes(ports: ApiPorts): Hono<ApiEnv> {
     const known = context.req.header('if-none-match');
     const found = await findJob(ports, context);
     const waitMs = Math.min(wait * 1000, remainingMs(context) - answerMs);
-    const job = await awaitChange(ports, found, { waitMs, isNews: newsFor(known, found) });
+    // Each wait holds a function: an owner who has many of them is answered at once, and comes again.
+    const mayLook = async () => (await ports.waitLimit?.take(`${found.owner}#wait`))?.allowed ?? true;
+    const job = await awaitChange(ports, found, { waitMs, isNews: newsFor(known, found), mayLook });
     context.header('ETag', etagOf(job));
     if (known !== undefined && namesTag(known, etagOf(job))) return context.body(null, 304);
     return context.json({ ...jobView(job), ...(await jobOutlook(ports, job)) });

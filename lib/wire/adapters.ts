@@ -60,15 +60,18 @@ export function connectAccountView(environment: Environment, { stage }: RecordCo
 const countTimeoutMs = 250;
 
 /** Nothing where any number of requests may be made. */
-export function connectRequestLimit(
+export function connectRequestLimits(
   environment: Environment,
   { stage }: RecordConfig,
-): { requestLimit?: RequestLimit } {
+): { requestLimit?: RequestLimit; waitLimit?: RequestLimit } {
   const perMinute = readRequestsPerMinute(environment);
   if (perMinute === null) return {};
   const { url, token } = readRedisConfig(environment);
   const counts = new UpstashRequestCounts(connectUpstash({ url, token, timeoutMs: countTimeoutMs }), { stage, token });
-  return { requestLimit: new RequestLimit(perMinute, { counts, clock, log }) };
+  const ports = { counts, clock, log };
+  // One who waits looks forty times a minute: so half as many looks as requests are 75 who wait at a time.
+  const looksPerMinute = Math.ceil(perMinute / 2);
+  return { requestLimit: new RequestLimit(perMinute, ports), waitLimit: new RequestLimit(looksPerMinute, ports) };
 }
 
 export function dueSetConnector(environment: Environment, stage: string): (account: Account) => UpstashDueSet {

@@ -6,7 +6,13 @@ import type { DynamoJobStore } from '../job-store/dynamo-job-store.ts';
 import { readPrices } from '../prices.ts';
 import { predictedEndMs, renderKind } from '../render-times.ts';
 import { readSpendingCaps } from '../spending-cap.ts';
-import { connectAccountView, connectEventQueue, connectQueues, connectRequestLimit, connectTable } from './adapters.ts';
+import {
+  connectAccountView,
+  connectEventQueue,
+  connectQueues,
+  connectRequestLimits,
+  connectTable,
+} from './adapters.ts';
 import { fillSecrets } from './fill-secrets.ts';
 import { connectNews } from './news.ts';
 import { clock, log, newId } from './process.ts';
@@ -42,7 +48,7 @@ export async function wireApi(given: Environment): Promise<ApiPorts & { store: D
     clock,
     log,
     newId,
-    ...connectRequestLimit(environment, record),
+    ...connectRequestLimits(environment, record),
     stage: record.stage,
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { eventsSetId } from '../../lib/due-set/keys.ts';
 import { eventIdFor, jobIdFor } from '../../lib/identify.ts';
 import { enter, type Job } from '../../lib/job.ts';
+import { RequestLimit } from '../../lib/request-limit.ts';
 import { testEndpoint } from '../support/deliveries.ts';
 import { testNowMs } from '../support/dynamo.ts';
 import { useNewsApi } from '../support/news-api.ts';
@@ -166,6 +167,18 @@ describe('waiting for a change', () => {
     const laterMs = api.clock.ms;
     await api.send('GET', `/v1/jobs/${job.id}?wait=25`, { ports: stepped(), remainingMs: () => 8_000 });
     expect(api.clock.ms - laterMs).toBe(5_001);
+    // Nor with more looks in a minute than one owner may have: each wait holds a function.
+    let total = 0;
+    const counts = {
+      add: async (_owner: string, _window: number, count: number) => {
+        total += count;
+        return total;
+      },
+    };
+    const waitLimit = new RequestLimit(2, { counts, clock: { nowMs: () => api.clock.ms }, log: api.ports.log });
+    const limitedMs = api.clock.ms;
+    await api.send('GET', `/v1/jobs/${job.id}?wait=25`, { ports: { ...stepped(), waitLimit } });
+    expect(api.clock.ms - limitedMs).toBeLessThan(3_000);
     const ended = await queuedJob('b', { state: 'failed', finishedAtMs: testNowMs });
     const endMs = api.clock.ms;
     await api.send('GET', `/v1/jobs/${ended.id}?wait=25`, { ports: stepped() });
