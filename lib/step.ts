@@ -3,6 +3,7 @@ import { type Decision, decide, expireUnsent } from './decide.ts';
 import { troubleMaxMs, unnotedWaitMs } from './due.ts';
 import { JobStoreError, messageOf } from './errors.ts';
 import { enter, type Fault, isActive, type Job, needsCreate } from './job.ts';
+import { canonicalJson, type Json } from './json.ts';
 import type { Log } from './log.ts';
 import type { RunNews } from './news.ts';
 import type { Outcome } from './outcome.ts';
@@ -213,11 +214,24 @@ async function writeOrDecideAgain(
     }
     const stored = await ports.store.get(job.id);
     if (stored === null || !isActive(stored.state)) return { settle: { kind: 'remove' }, job: null };
+    if (decision.kind === 'change' && isWritten(stored, next)) {
+      return { settle: afterChange(stored, decision.dueAtMs), job: stored };
+    }
     if (outcome === undefined || tries === lostRaceTriesMax) return null;
     current = stored;
     // Whoever wrote it meanwhile may have sent it too.
     decision = decide(stored, asRepeated(outcome), ports.nowMs(), ports.random());
   }
+}
+
+/**
+ * True when the record is what was meant to be written, but for what has been noted on its events since: it was not the race
+ * that was lost but the reply, and what was heard must not count twice.
+ */
+function isWritten(stored: Job, meant: Job): boolean {
+  const bare = (job: Job) =>
+    canonicalJson({ ...job, revision: 0, events: job.events.map(({ id }) => id) } as unknown as Json);
+  return stored.revision > meant.revision && bare(stored) === bare(meant);
 }
 
 /** A job that was turned away waits in line again; when its turn comes, the account's hold decides, not its own due time. */

@@ -77,6 +77,25 @@ describe('the news of a step', () => {
   });
 });
 
+describe('a write that went through, whose reply was lost', () => {
+  it('is known as its own though deliver has written the record since: what was heard counts once', async () => {
+    const { ports } = watched();
+    const fault = { code: 'not_found', message: 'No such job.' };
+    let stored = enter(confirmedJob('processing'), 'overdue', startMs);
+    const update = async (job: Job) => {
+      // Written, not heard of; then deliver noted the deliveries; then the same request came again.
+      const { pending: _, ...event } = job.events.at(-1) as Job['events'][number];
+      const events = [...job.events.slice(0, -1), { ...event, deliveries: ['dlv_a'] }];
+      if (job.revision === stored.revision) stored = { ...job, events, revision: job.revision + 2 };
+      return { kind: 'stale' } as const;
+    };
+    const provider = { ...ports.provider, read: async () => ({ kind: 'missing', fault }) as const };
+    const store = { update, get: async () => stored };
+    const { job } = await step({ ...ports, store, provider }, stored, {}, () => {});
+    expect(job).toMatchObject({ missingReads: 1, revision: stored.revision });
+  });
+});
+
 describe('a job that its owner wants canceled', () => {
   it('is canceled at the provider by one call, and read soon: the read tells what came of it', async () => {
     const { ports, acts, stored } = watched();
