@@ -11,7 +11,9 @@ type Answer<
   Status extends keyof Operations[Name]['answers'] = keyof Operations[Name]['answers'],
 > = Operations[Name]['answers'][Status];
 
-export type Job = Answer<'GET /v1/jobs/{id}', 200>;
+export type Job = Answer<'POST /v1/jobs', 202>;
+/** A job, with what it waits for and when it may be done. */
+export type JobWithOutlook = Answer<'GET /v1/jobs/{id}', 200>;
 /** A job without what may be large. */
 export type JobSummary = Answer<'GET /v1/jobs', 200>['jobs'][number];
 /** What is to be rendered; it goes to the provider as it is. */

@@ -18,6 +18,7 @@ export type {
   JobInput,
   JobState,
   JobSummary,
+  JobWithOutlook,
   NewEndpoint,
   Stats,
   WebhookEvent,

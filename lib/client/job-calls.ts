@@ -42,11 +42,11 @@ export interface JobCalls {
   submitBatch(items: readonly Api.BatchItem[], options?: SharedOptions): Promise<Api.BatchAnswer>;
   /** Takes over up to 1,000 jobs that were made at the provider by others. */
   adopt(items: readonly Api.AdoptItem[], options?: SharedOptions): Promise<Api.AdoptAnswer>;
-  get(id: string, options?: CallOptions): Promise<Api.Job>;
+  get(id: string, options?: CallOptions): Promise<Api.JobWithOutlook>;
   /** The job once it has ended, however: look at its `state`. */
-  wait(id: string, options?: WaitOptions): Promise<Api.Job>;
+  wait(id: string, options?: WaitOptions): Promise<Api.JobWithOutlook>;
   /** Both. An error of the wait has the `jobId`: it can be waited for again. */
-  submitAndWait(input: Api.JobInput, options?: SubmitOptions & WaitOptions): Promise<Api.Job>;
+  submitAndWait(input: Api.JobInput, options?: SubmitOptions & WaitOptions): Promise<Api.JobWithOutlook>;
   /** Newest first, page by page as they are asked for. */
   list(options?: ListOptions): AsyncGenerator<Api.JobSummary, void, undefined>;
   /** The job, canceled, or with `cancel_requested_at` while the provider has still to obey. */
@@ -57,7 +57,7 @@ export interface JobCalls {
 
 export function jobCalls(transport: Transport): JobCalls {
   const get = async (id: string, call: CallOptions = {}) =>
-    (await transport.send({ method: 'GET', path: `/v1/jobs/${segment(id)}`, ...call })).body as Api.Job;
+    (await transport.send({ method: 'GET', path: `/v1/jobs/${segment(id)}`, ...call })).body as Api.JobWithOutlook;
   const submit = (input: Api.JobInput, options: SubmitOptions = {}) => submitOne(transport, input, options);
   const post = async (path: string, body: unknown, { signal }: CallOptions) =>
     (await transport.send({ method: 'POST', path, body, ...(signal === undefined ? {} : { signal }) })).body;

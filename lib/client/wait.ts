@@ -1,4 +1,4 @@
-import type { Job } from './answers.ts';
+import type { JobWithOutlook } from './answers.ts';
 import { PollkeeperError } from './error.ts';
 import { segment } from './segment.ts';
 import type { Transport } from './transport.ts';
@@ -9,7 +9,7 @@ export interface WaitOptions {
   /** Breaks off the wait, not the job. */
   signal?: AbortSignal;
   /** Called with the job as it is first found, and after each change. What it throws, the wait throws. */
-  onChange?: (job: Job) => void;
+  onChange?: (job: JobWithOutlook) => void;
 }
 
 /** The longest that the service holds a read, seconds. */
@@ -23,7 +23,7 @@ const leastMs = 1_000;
  * The job once it has ended, however it ended. Each read is held by the service until there is news; one that fails is
  * repeated for as long as the wait lasts, unless repeating can't help (a 404, a token that was taken away).
  */
-export async function waitForEnd(transport: Transport, id: string, options: WaitOptions = {}): Promise<Job> {
+export async function waitForEnd(transport: Transport, id: string, options: WaitOptions = {}): Promise<JobWithOutlook> {
   try {
     return await askUntilEnd(transport, id, options);
   } catch (error) {
@@ -31,7 +31,7 @@ export async function waitForEnd(transport: Transport, id: string, options: Wait
   }
 }
 
-async function askUntilEnd(transport: Transport, id: string, options: WaitOptions): Promise<Job> {
+async function askUntilEnd(transport: Transport, id: string, options: WaitOptions): Promise<JobWithOutlook> {
   const { timeoutMs = Number.POSITIVE_INFINITY, signal, onChange } = options;
   const { nowMs, sleep } = transport.runtime;
   const endsAtMs = nowMs() + timeoutMs;
@@ -82,7 +82,7 @@ async function askOnce(transport: Transport, id: string, { tag, leftMs, signal }
       retries: 0,
     });
     if (status === 304) return { job: null, tag };
-    return { job: body as Job, tag: headers.get('etag') };
+    return { job: body as JobWithOutlook, tag: headers.get('etag') };
   } catch (error) {
     if (error instanceof PollkeeperError && error.retryable) return error;
     throw error;
