@@ -57,7 +57,7 @@ export class Hand {
     return this.#unsent;
   }
 
-  /** Claims that ended without a step since this was last asked, those of new jobs apart. */
+  /** Claims that ended without a step since this was last asked, those of new jobs apart; not those that were let go. */
   takeUncalled(): { reads: number; creates: number } {
     const uncalled = this.#uncalled;
     this.#uncalled = { reads: 0, creates: 0 };
@@ -107,7 +107,8 @@ export class Hand {
     if (!this.holds(held)) return;
     held.call.lost = true;
     held.call.abort?.();
-    this.#leave(held, 'done');
+    // Nothing is given back of what an exchange has counted for it: it may be a set that was lost since, and its meter with it.
+    this.#leave(held, 'done', false);
     this.#held.delete(held.id);
   }
 
@@ -172,11 +173,11 @@ export class Hand {
     return { kind: 'renew', token: held.renewing };
   }
 
-  #leave(held: Held, phase: Phase): void {
+  #leave(held: Held, phase: Phase, isUncalled = phase === 'done'): void {
     if (held.phase === 'unstarted') {
       this.#unstarted--;
       if (held.rank !== undefined) this.#unsent--;
-      if (phase === 'done') this.#uncalled[held.rank === undefined ? 'reads' : 'creates']++;
+      if (isUncalled) this.#uncalled[held.rank === undefined ? 'reads' : 'creates']++;
     }
     held.phase = phase;
   }
