@@ -193,8 +193,15 @@ export class Workbench {
       for (const job of jobs) this.#arm(byId.get(job.id), job);
     } catch (error) {
       log.error('records_unread', { jobs: unknown.length, error: messageOf(error) });
-      for (const held of unknown) this.#finish(held, this.#dueIn(storeRetryMs));
+      for (const held of unknown) this.#putOff(held);
     }
+  }
+
+  /** Not as a due time of this run's own making, which is kept to whatever the record says: that has not been read yet. */
+  #putOff(held: Held): void {
+    this.#stepClock.forget(held.id);
+    if (!this.#hand.holds(held)) return;
+    this.#hand.finish(held, { kind: 'due', atMs: Math.ceil(this.#dueIn(storeRetryMs).atMs) });
   }
 
   /** The record is known: the step is due at its time, or there is none. */
@@ -209,8 +216,7 @@ export class Workbench {
     } else if (this.#hasCreateBudget && belongsInLine(held, job, this.#stepPorts.nowMs())) {
       this.#hand.finish(held, toFront(job));
     } else if (notBeforeMs - this.#stepPorts.nowMs() > toldWaitMaxMs) {
-      // The drain that heard of this wait died before it could settle: the record knows better than the set.
-      // It is no due time of this run's own making: whoever comes to it waits for it on Redis' clock.
+      // Its drain died before it could settle. No due time of this run's own making: it is waited for on Redis' clock.
       const settle = { kind: 'due', atMs: notBeforeMs + noteSlackMs } as const;
       void this.#tellThen(job, () => this.#hand.holds(held) && this.#hand.finish(held, settle));
     } else if (waitMs > 0) {
@@ -289,7 +295,7 @@ export class Workbench {
     else this.#hand.finish(held, { kind: 'due', atMs: this.#stepClock.dueAt(held.id, settle.atMs) });
   }
 
-  #dueIn(delayMs: number): DueOrGone {
+  #dueIn(delayMs: number): { kind: 'due'; atMs: number } {
     return { kind: 'due', atMs: this.#stepPorts.nowMs() + delayMs * (1 + 0.1 * this.#ports.random()) };
   }
 }
