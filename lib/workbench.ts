@@ -152,10 +152,9 @@ export class Workbench {
   take(claims: readonly Claim[]): void {
     this.#stepClock.start();
     const unknown: Held[] = [];
-    const { gapMs } = this.#breaker;
     const nowMs = this.#ports.clock.monotonicMs();
     for (const [place, claim] of claims.entries()) {
-      const held = this.#hand.take(claim, nowMs + place * gapMs);
+      const held = this.#hand.take(claim, nowMs + place * this.#breaker.gapMs);
       if (held === null) continue;
       if (!jobIdPattern.test(held.id)) {
         // Nothing of ours: asking for its record could spoil the read of all the others.
