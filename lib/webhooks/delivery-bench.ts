@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { type CloseBatchPorts, closeBatch } from '../close-batch.ts';
 import { messageOf } from '../errors.ts';
 import type { Hand, Held } from '../hand.ts';
 import { Lanes } from '../lanes.ts';
@@ -7,6 +6,7 @@ import { endangeredBelowMs } from '../lease.ts';
 import type { Claim, Clock } from '../ports.ts';
 import type { SetClock } from '../set-clock.ts';
 import { type AttemptPorts, attempt } from './attempt.ts';
+import { type CloseBatchPorts, closeBatch } from './close-batch.ts';
 import type { DeliverReport } from './deliver-report.ts';
 import { busId, type Delivery } from './delivery.ts';
 import { EndpointBook } from './endpoint-book.ts';

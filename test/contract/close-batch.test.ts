@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { batchQuietMs } from '../../lib/batch.ts';
-import { closeBatch } from '../../lib/close-batch.ts';
 import { dueSetKeys, eventsSetId } from '../../lib/due-set/keys.ts';
 import { batchIdFor, deliveryIdFor, endpointIdFor, eventIdFor, jobIdFor } from '../../lib/identify.ts';
 import { enter, type Job } from '../../lib/job.ts';
+import { closeBatch } from '../../lib/webhooks/close-batch.ts';
 import { makeOut } from '../../lib/webhooks/make-out.ts';
 import { testEndpoint } from '../support/deliveries.ts';
 import { putJobs, testJob, testNowMs } from '../support/dynamo.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { CloseBatchPorts } from '../../lib/close-batch.ts';
 import { dueSetKeys, eventsSetId } from '../../lib/due-set/keys.ts';
 import { connectUpstash, UpstashDueSet } from '../../lib/due-set/upstash-due-set.ts';
 import { jobIdFor } from '../../lib/identify.ts';
 import { enter, type Job } from '../../lib/job.ts';
 import type { DueSet } from '../../lib/ports.ts';
+import type { CloseBatchPorts } from '../../lib/webhooks/close-batch.ts';
 import type { Delivery } from '../../lib/webhooks/delivery.ts';
 import type { MakeOutPorts } from '../../lib/webhooks/make-out.ts';
 import { testJob, testNowMs } from './dynamo.ts';

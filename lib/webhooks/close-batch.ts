@@ -1,14 +1,14 @@
-import { type Batch, batchQuietMs } from './batch.ts';
-import { DueSetError, JobStoreError, messageOf } from './errors.ts';
-import type { BatchStore } from './event-ports.ts';
-import { eventIdFor } from './identify.ts';
-import { isActive, type JobState } from './job.ts';
-import type { Log } from './log.ts';
-import type { DueSet, JobStore } from './ports.ts';
-import { batchEventBody } from './webhooks/event-body.ts';
-import type { EventSettle } from './webhooks/event-settle.ts';
-import { Listeners } from './webhooks/listeners.ts';
-import { type MakeDeliveriesPorts, makeDeliveries } from './webhooks/make-deliveries.ts';
+import { type Batch, batchQuietMs } from '../batch.ts';
+import { DueSetError, JobStoreError, messageOf } from '../errors.ts';
+import type { BatchStore } from '../event-ports.ts';
+import { eventIdFor } from '../identify.ts';
+import { isActive, type JobState } from '../job.ts';
+import type { Log } from '../log.ts';
+import type { DueSet, JobStore } from '../ports.ts';
+import { batchEventBody } from './event-body.ts';
+import type { EventSettle } from './event-settle.ts';
+import { Listeners } from './listeners.ts';
+import { type MakeDeliveriesPorts, makeDeliveries } from './make-deliveries.ts';
 
 /*
  * The end of a batch: noted once, by one conditional write, when no jobs were added for a while and all have ended. Its event
