@@ -151,14 +151,9 @@ it('an endpoint that is removed or disabled while retries wait gets nothing more
 /** A job of acme's that is in the record as completed, its event still to be told. */
 async function putCompleted(key: string): Promise<Job> {
   const nowMs = parts.clock.nowMs();
-  const given = {
-    id: jobIdFor('acme', `${key} ${nowMs}`),
-    owner: 'acme',
-    account: 'sume',
-    input: {},
-    fingerprint: 'f',
-  };
-  const job = acceptedJob({ ...given, metadata: {}, deadlineAtMs: nowMs + 3_600_000 }, nowMs);
+  const given = { owner: 'acme', account: 'sume', input: {}, fingerprint: 'f', metadata: {} };
+  const id = jobIdFor('acme', `${key} ${nowMs}`);
+  const job = acceptedJob({ ...given, id, deadlineAtMs: nowMs + 3_600_000 }, nowMs);
   await parts.stores.store.create(job);
   const written = await parts.stores.store.update(enter(job, 'completed', nowMs));
   if (written.kind !== 'updated') throw new Error('It was written by somebody else.');
